@@ -1,0 +1,25 @@
+# How every target of this project is compiled, in one place.
+add_library(redlock_flags INTERFACE)
+target_compile_features(redlock_flags INTERFACE cxx_std_20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+option(REDLOCK_WERROR "Warnings are errors" OFF)
+target_compile_options(redlock_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${REDLOCK_WERROR}>:-Werror>)
+
+set(REDLOCK_SANITIZE "" CACHE STRING "Sanitizers for the whole build, e.g. address,undefined")
+if(REDLOCK_SANITIZE)
+  add_compile_options(-fsanitize=${REDLOCK_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${REDLOCK_SANITIZE})
+endif()
+
+# redlock_layer(name [LINK target...]): the static library of one folder of src, made of all its .cpp files. It sees the
+# folders it links and nothing else by linking; scripts/check-layers holds the includes to the same.
+function(redlock_layer name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp")
+  add_library(redlock_${name} STATIC ${sources})
+  target_include_directories(redlock_${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>")
+  target_link_libraries(redlock_${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:redlock_flags>)
+  target_compile_features(redlock_${name} PUBLIC cxx_std_20)
+endfunction()

@@ -1,0 +1,80 @@
+// What can go wrong, in a closed set, with what each node said. Nothing here throws.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock {
+
+// Why a call failed. When several hold, the first in this order is reported (see docs: "Errors").
+enum class ErrorCode : std::uint8_t {
+  invalid,      // the arguments cannot work: ttl within the drift, name too long, duplicate node; nothing was
+                // sent
+  cancelled,    // the caller's stop token fired, or the wait was cancelled
+  contended,    // somebody else holds the lock; without him we would have had it
+  settling,     // nodes that lost their memory do not vote yet
+  denied,       // authentication or permission failed on the nodes that were needed
+  too_slow,     // the votes came, or could have come, but too late for the validity that was asked for
+  no_quorum,    // a majority of the nodes could not be asked or refused for reasons of their own
+  lost,         // the lease is over: it expired, was taken by another, or reached its max_hold
+  overloaded,   // a limit of this client was reached: waiters for the name, or requests in flight
+  closed,       // the client is shutting down
+  wrong_thread  // a blocking call was made on the client's own loop thread; it would wait for itself
+};
+
+// What one node's answer counted as, in one round.
+enum class Vote : std::uint8_t { pending, granted, refused, unknown };
+
+// Why a node's vote was not a grant.
+enum class Cause : std::uint8_t {
+  none,
+  held,            // another token owns the key
+  missing,         // the key is not there
+  timed_out,       // no answer within the node timeout
+  connecting,      // still being connected for the first time when the connect timeout passed
+  not_connected,   // no connection; nothing was sent
+  disconnected,    // the connection broke before the answer came
+  backlog,         // too many requests wait for this node's answers; nothing was sent
+  authentication,  // NOAUTH, WRONGPASS, or AUTH needed
+  permission,      // NOPERM
+  read_only,       // READONLY: a replica
+  loading,         // LOADING: reading its data set
+  out_of_memory,   // OOM
+  misconfigured,   // MISCONF: it cannot persist
+  wrong_type,      // WRONGTYPE: the key holds something that is not a lock
+  master_down,     // MASTERDOWN
+  max_clients,     // max number of clients reached
+  protocol,        // the answer was no RESP, or not of the kind that the command has
+  other            // any other error reply
+};
+
+[[nodiscard]] std::string_view to_string(ErrorCode code);
+[[nodiscard]] std::string_view to_string(Vote vote);
+[[nodiscard]] std::string_view to_string(Cause cause);
+
+// What one node said, for error messages and `--json`.
+struct NodeReport {
+  std::string node;  // "host:port" or the socket's path, never a password
+  Vote vote = Vote::pending;
+  Cause cause = Cause::none;
+  std::string text;                      // the server's own words, cleaned for printing; often empty
+  std::chrono::microseconds elapsed{0};  // from T0 to the answer; 0 while pending
+  std::optional<std::chrono::milliseconds> time_left;  // of the other holder's key, where it was asked for
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::invalid;
+  std::string detail;             // what was wrong and what would be right, one line
+  std::vector<NodeReport> nodes;  // empty where no node was asked
+  std::optional<std::chrono::milliseconds>
+      time_left;  // contended: until the holder's lock ends if not extended
+
+  // One line for people: the code's meaning, the detail, and what each node that mattered said.
+  [[nodiscard]] std::string message() const;
+};
+
+}  // namespace redlock

@@ -1,0 +1,88 @@
+// The blocking API: a manager owns one loop thread and one connection per node, and all threads of the
+// program share it. Start here.
+//
+//   auto manager = redlock::LockManager::create({.nodes = {"redis://10.0.0.1", "redis://10.0.0.2",
+//   "redis://10.0.0.3"}}); auto lease = manager->acquire("stock:42"); if (!lease) {
+//   log(lease.error().message()); return; }
+//   ... work; stop when lease->lost() says so ...
+//   lease->release();
+//
+// Algorithm: Redlock (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), with the changes
+// that docs/protocol.md lists.
+//
+// Threads: every member may be called from any thread. A blocking call made on the manager's own loop thread
+// (from a callback of `Lease::lost()` or of the log) fails with `wrong_thread`.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "redlock/error.h"
+#include "redlock/lease.h"
+#include "redlock/options.h"
+#include "redlock/result.h"
+
+namespace redlock {
+
+namespace detail {
+class ManagerCore;
+}
+
+class LockManager {
+ public:
+  // Checks the options, starts the loop thread and begins to connect; does not wait for the nodes.
+  // Errors: invalid (every fault in one message).
+  static expected<LockManager, Error> create(ClientOptions options);
+
+  LockManager(LockManager&&) noexcept;
+  LockManager& operator=(LockManager&&) noexcept;
+  // Waiting calls of other threads return `closed`; leases that are still held are released, for which it
+  // waits at most a node timeout. A Lease may outlive its manager: it is lost then.
+  ~LockManager();
+
+  // One attempt, no waiting. Errors: invalid, contended, denied, too_slow, no_quorum, closed, wrong_thread.
+  expected<Lease, Error> try_acquire(std::string_view name, AcquireOptions options = {});
+
+  // Waits as options.wait says. Waiters for one name in one manager are served first come first served.
+  // Errors: those of try_acquire, cancelled, overloaded.
+  expected<Lease, Error> acquire(std::string_view name, AcquireOptions options = {});
+
+  // Runs fn(std::stop_token lost) under the lock and releases it afterwards, also when fn throws (the
+  // exception goes on). Value: what fn returned. Errors: those of acquire; `lost` where the lease was lost
+  // before fn returned, since its work may then have run beside another's.
+  template <class Fn>
+  auto with_lock(std::string_view name, AcquireOptions options, Fn&& fn)
+      -> expected<std::invoke_result_t<Fn, std::stop_token>, Error>;
+
+  [[nodiscard]] std::size_t nodes() const;
+
+ private:
+  explicit LockManager(std::shared_ptr<detail::ManagerCore> core);
+  std::shared_ptr<detail::ManagerCore> core_;
+};
+
+template <class Fn>
+auto LockManager::with_lock(std::string_view name, AcquireOptions options, Fn&& fn)
+    -> expected<std::invoke_result_t<Fn, std::stop_token>, Error> {
+  using Value = std::invoke_result_t<Fn, std::stop_token>;
+  auto lease = acquire(name, std::move(options));
+  if (!lease) return unexpected<Error>(std::move(lease.error()));
+  const auto over = [&] {
+    return Error{ErrorCode::lost, "the lease ended before the work under it did", {}, {}};
+  };
+  if constexpr (std::is_void_v<Value>) {
+    std::forward<Fn>(fn)(lease->lost());
+    if (lease->valid_for().count() == 0) return unexpected<Error>(over());
+    lease->release();
+    return {};
+  } else {
+    Value value = std::forward<Fn>(fn)(lease->lost());
+    if (lease->valid_for().count() == 0) return unexpected<Error>(over());
+    lease->release();
+    return value;
+  }
+}
+
+}  // namespace redlock

@@ -1,0 +1,61 @@
+// What a client and a call can be told. Options check each other: `validate` names every fault at once.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "redlock/error.h"
+#include "redlock/result.h"
+
+namespace redlock {
+
+enum class LogLevel : std::uint8_t { trace, info, warning };
+
+struct ClientOptions {
+  // URLs of the N independent masters, see node_url.h. N is odd, usually 5; even N works and warns; N = 1 is
+  // a plain single-node lock. At most 15. Two that name the same endpoint are refused.
+  std::vector<std::string> nodes;
+  std::string prefix = "lock:";         // put before every name; may be empty
+  std::optional<std::string> password;  // for nodes whose URL has none
+  std::optional<std::string> user;
+
+  std::chrono::milliseconds max_ttl{30000};  // the longest ttl that any client of this deployment may use
+  std::chrono::milliseconds connect_timeout{1000};  // first connection and handshake, and each reconnect
+  std::chrono::milliseconds min_node_timeout{
+      50};  // a node's timeout is this or four round trips, at most ttl/4
+
+  std::size_t max_waiters_per_name = 10000;  // callers queued here for one name; one more gets `overloaded`
+
+  // Called for every log line, on the client's loop thread; must not block nor throw. Never sees a password.
+  std::function<void(LogLevel, std::string_view)> log;
+};
+
+struct AcquireOptions {
+  std::chrono::milliseconds ttl{
+      10000};  // how long the lock outlives its holder; the watchdog extends it meanwhile
+
+  // How long to wait for a lock that another holds: none (the default) is until cancelled, 0 is one attempt.
+  std::optional<std::chrono::milliseconds> wait;
+
+  std::chrono::milliseconds min_validity{0};  // refuse a lease that has no more than this left when granted
+  std::optional<std::chrono::milliseconds>
+      max_hold;                 // the lease ends then whatever the watchdog does; none: no bound
+  bool watchdog = true;         // extend at ttl/3 until released
+  bool want_time_left = false;  // ask for the holder's time left already on the first attempt
+  std::stop_token stop;         // cancels the wait (not the lease)
+};
+
+// All faults of the options in one `invalid` error, or nothing.
+std::optional<Error> validate(const ClientOptions& options);
+std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client);
+
+// Things that work and are unwise, a line each: an even number of nodes, a single node.
+std::vector<std::string> warnings(const ClientOptions& options);
+
+}  // namespace redlock

@@ -1,0 +1,12 @@
+// Everything but the administration calls.
+#pragma once
+
+#include "redlock/duration.h"      // IWYU pragma: export
+#include "redlock/error.h"         // IWYU pragma: export
+#include "redlock/lease.h"         // IWYU pragma: export
+#include "redlock/lock_manager.h"  // IWYU pragma: export
+#include "redlock/name.h"          // IWYU pragma: export
+#include "redlock/node_url.h"      // IWYU pragma: export
+#include "redlock/options.h"       // IWYU pragma: export
+#include "redlock/token.h"         // IWYU pragma: export
+#include "redlock/version.h"       // IWYU pragma: export

@@ -1,0 +1,53 @@
+// The only virtual interface of the library: what the client needs from the world. Three hosts implement it:
+// libuv, the simulator, and test doubles.
+//
+// Contract of send(): the host answers each request through Client::on_reply, never from inside send()
+// itself:
+//   - at most once with {unknown, timed_out}, when the node timeout (at most `timeout_cap`) has passed;
+//   - exactly once with a final reply: the node's own, however late, or {unknown, disconnected} when the
+//   connection broke
+//     first, or {unknown, not_connected | connecting | backlog} when nothing was sent.
+// Requests to one node are executed in the order of the calls. All final replies of a broken connection are
+// delivered before Client::on_node_up for the next one. A node that is being connected for the first time
+// keeps the request until it is ready or the connect timeout has passed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/request.h"
+#include "core/time.h"
+
+namespace redlock::client {
+
+// Finds the machine that asked, in the client's tables; opaque to hosts.
+struct RequestTag {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+  core::Round round{};
+  bool of_release = false;
+};
+
+struct Random {
+  Token token;           // 128 bits
+  std::uint64_t jitter;  // for backoff, needs no strength
+};
+
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  // The clocks themselves, never a time cached by a loop.
+  [[nodiscard]] virtual core::Instant now() = 0;
+  // `key` is prefix and name; it is only valid during the call.
+  virtual void send(core::Node node, RequestTag tag, const core::Request& request, std::string_view key,
+                    core::Micros timeout_cap) = 0;
+  // Calls Client::on_wake when this instant is reached, on whichever clock is first; replaces the former one.
+  virtual void wake_at(std::optional<core::Instant> at) = 0;
+  // Calls Client::on_turn_end once, at the end of this loop turn.
+  virtual void wake_at_turn_end() = 0;
+  [[nodiscard]] virtual Random random() = 0;
+};
+
+}  // namespace redlock::client

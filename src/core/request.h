@@ -1,0 +1,109 @@
+// The words of the core's conversation with a node: typed requests out, typed replies in. Only src/redis
+// knows commands.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "core/time.h"
+#include "redlock/error.h"
+#include "redlock/token.h"
+
+namespace redlock::core {
+
+// Positions in the configured list. Fifteen keeps every machine a small plain value; nobody runs more masters
+// than nine.
+inline constexpr int kMaxNodes = 15;
+
+enum class Node : std::uint8_t {};
+constexpr int index(Node node) {
+  return static_cast<int>(node);
+}
+constexpr Node node_at(int i) {
+  return static_cast<Node>(i);
+}
+
+// A set of nodes; iterates in order of position.
+class NodeSet {
+ public:
+  constexpr NodeSet() = default;
+  static constexpr NodeSet first(int n) { return NodeSet(static_cast<std::uint16_t>((1U << n) - 1U)); }
+  static constexpr NodeSet of(Node node) { return NodeSet(static_cast<std::uint16_t>(1U << index(node))); }
+  [[nodiscard]] constexpr bool has(Node node) const { return ((bits_ >> index(node)) & 1U) != 0; }
+  constexpr void add(Node node) { bits_ = static_cast<std::uint16_t>(bits_ | (1U << index(node))); }
+  constexpr void remove(Node node) { bits_ = static_cast<std::uint16_t>(bits_ & ~(1U << index(node))); }
+  [[nodiscard]] constexpr int count() const { return std::popcount(bits_); }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  [[nodiscard]] constexpr std::uint16_t bits() const { return bits_; }
+  friend constexpr bool operator==(NodeSet, NodeSet) = default;
+  friend constexpr NodeSet operator|(NodeSet a, NodeSet b) {
+    return NodeSet(static_cast<std::uint16_t>(a.bits_ | b.bits_));
+  }
+  friend constexpr NodeSet operator&(NodeSet a, NodeSet b) {
+    return NodeSet(static_cast<std::uint16_t>(a.bits_ & b.bits_));
+  }
+  friend constexpr NodeSet operator-(NodeSet a, NodeSet b) {
+    return NodeSet(static_cast<std::uint16_t>(a.bits_ & ~b.bits_));
+  }
+
+  template <class Fn>
+  constexpr void each(Fn&& fn) const {
+    for (auto rest = bits_; rest != 0; rest = static_cast<std::uint16_t>(rest & (rest - 1U)))
+      fn(node_at(std::countr_zero(rest)));
+  }
+
+ private:
+  constexpr explicit NodeSet(std::uint16_t bits) : bits_(bits) {}
+  std::uint16_t bits_ = 0;
+};
+
+// Counts the rounds of one session or one release. A vote belongs to the round that sent it.
+enum class Round : std::uint32_t {};
+constexpr Round next(Round round) {
+  return static_cast<Round>(static_cast<std::uint32_t>(round) + 1U);
+}
+
+enum class RequestKind : std::uint8_t {
+  acquire,  // set the key to token for ttl if nobody has it; with want_time_left, also ask how long it lives
+  extend,   // token owns it: raise its life to ttl, never lower it; missing and heal: set it again
+  release,  // token owns it: delete it
+  undo      // the same for a failed attempt; it hands nothing over and wakes nobody, which a release may do
+};
+
+struct Request {
+  RequestKind kind = RequestKind::acquire;
+  bool heal = false;
+  bool want_time_left = false;
+  Token token;
+  Millis ttl{0};
+
+  friend constexpr bool operator==(const Request&, const Request&) = default;
+};
+
+enum class ReplyKind : std::uint8_t {
+  granted,  // acquire, extend: the key is ours with its life; release, undo: it was ours and is deleted
+  held,     // another token owns the key
+  missing,  // extend without heal, release, undo: there is no key
+  failed,   // the server definitely refused and did nothing; `cause` says why
+  unknown   // no answer that tells; `cause` says why. timed_out may be followed by one more reply, the others
+            // not
+};
+
+inline constexpr Millis kNoTimeLeft{-1};
+
+struct Reply {
+  ReplyKind kind = ReplyKind::unknown;
+  Cause cause = Cause::none;
+  Millis time_left = kNoTimeLeft;  // held: where it was asked for
+
+  // Whether a further reply to the same request can still come.
+  [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }
+  // Whether the node certainly got nothing, so that there is nothing to undo there for this request's sake.
+  [[nodiscard]] constexpr bool never_sent() const {
+    return cause == Cause::not_connected || cause == Cause::backlog || cause == Cause::connecting;
+  }
+  friend constexpr bool operator==(const Reply&, const Reply&) = default;
+};
+
+}  // namespace redlock::core

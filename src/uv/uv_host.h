@@ -1,0 +1,71 @@
+// The host on libuv: connections, timers, the loop's turn, and the two clocks, for one client::Client.
+//
+// Handles: every handle is owned by this object or its connections; memory returns only in libuv's close
+// callbacks. Call close() and wait for its callback before destroying it. One thread, the loop's.
+#pragma once
+
+#include <uv.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/client.h"
+#include "client/host.h"
+#include "redis/codec.h"
+#include "redlock/node_url.h"
+#include "redlock/options.h"
+
+namespace redlock::uv {
+
+struct HostConfig {
+  std::vector<NodeUrl> nodes;  // with user and password filled in
+  core::Millis connect_timeout{1000};
+  core::Millis min_node_timeout{50};
+  std::function<void(LogLevel, std::string_view)> log;  // may be empty
+};
+
+// What a raw command came to: values, or the cause why not.
+struct RawAnswer {
+  Cause cause = Cause::none;
+  std::string text;
+  std::vector<redis::Value> values;
+  core::Micros elapsed{0};
+};
+
+class UvHost final : public client::Host {
+ public:
+  UvHost(uv_loop_t* loop, HostConfig config);
+  ~UvHost() override;
+
+  // The client must outlive the host's close().
+  void attach(client::Client& client);
+  // Begins to connect to every node. Before the first reply is delivered, attach() must have been called.
+  void start();
+  // Ends connections and timers; requests in flight get no more answers. `closed` runs in a close callback.
+  void close(std::function<void()> closed);
+
+  // For administration: one or more commands as RESP to one node, `replies` answers back, one callback. The
+  // same rules as for requests: queued while first connecting, `timeout` from the send on, one answer
+  // exactly.
+  void raw(core::Node node, std::string resp, int replies, core::Micros timeout,
+           std::function<void(RawAnswer)> done);
+
+  [[nodiscard]] core::Instant now() override;
+  void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
+            core::Micros timeout_cap) override;
+  void wake_at(std::optional<core::Instant> at) override;
+  void wake_at_turn_end() override;
+  [[nodiscard]] client::Random random() override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// CLOCK_BOOTTIME and CLOCK_MONOTONIC_RAW; the only place in the library that reads them.
+core::Instant read_clocks();
+
+}  // namespace redlock::uv
