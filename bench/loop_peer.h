@@ -1,0 +1,14 @@
+// The client on one libuv loop, as a program with callbacks uses it: all workers share one loop, one client
+// and one connection per node.
+#pragma once
+
+#include "arguments.h"
+
+namespace redlock::bench {
+
+// Runs arguments.mode from the first connection to the last line. Returns the exit code.
+int run_loop_peer(const Arguments& arguments);
+// The same through LockManager; every worker is a thread.
+int run_blocking_peer(const Arguments& arguments);
+
+}  // namespace redlock::bench
