@@ -20,10 +20,10 @@ enum class LogLevel : std::uint8_t { trace, info, warning };
 struct ClientOptions {
   // URLs of the N independent masters, see node_url.h. N is odd, usually 5; even N works and warns; N = 1 is
   // a plain single-node lock. At most 15. Two that name the same endpoint are refused.
-  std::vector<std::string> nodes;
+  std::vector<std::string> nodes{};
   std::string prefix = "lock:";         // put before every name; may be empty
-  std::optional<std::string> password;  // for nodes whose URL has none
-  std::optional<std::string> user;
+  std::optional<std::string> password{};  // for nodes whose URL has none
+  std::optional<std::string> user{};
 
   std::chrono::milliseconds max_ttl{30000};  // the longest ttl that any client of this deployment may use
   std::chrono::milliseconds connect_timeout{1000};  // first connection and handshake, and each reconnect
@@ -33,7 +33,7 @@ struct ClientOptions {
   std::size_t max_waiters_per_name = 10000;  // callers queued here for one name; one more gets `overloaded`
 
   // Called for every log line, on the client's loop thread; must not block nor throw. Never sees a password.
-  std::function<void(LogLevel, std::string_view)> log;
+  std::function<void(LogLevel, std::string_view)> log{};
 };
 
 struct AcquireOptions {
@@ -41,14 +41,14 @@ struct AcquireOptions {
       10000};  // how long the lock outlives its holder; the watchdog extends it meanwhile
 
   // How long to wait for a lock that another holds: none (the default) is until cancelled, 0 is one attempt.
-  std::optional<std::chrono::milliseconds> wait;
+  std::optional<std::chrono::milliseconds> wait{};
 
   std::chrono::milliseconds min_validity{0};  // refuse a lease that has no more than this left when granted
   std::optional<std::chrono::milliseconds>
       max_hold;                 // the lease ends then whatever the watchdog does; none: no bound
   bool watchdog = true;         // extend at ttl/3 until released
   bool want_time_left = false;  // ask for the holder's time left already on the first attempt
-  std::stop_token stop;         // cancels the wait (not the lease)
+  std::stop_token stop{};         // cancels the wait (not the lease)
 };
 
 // All faults of the options in one `invalid` error, or nothing.

@@ -1,0 +1,58 @@
+// Classification of a round. See ballot.h.
+#include "core/ballot.h"
+
+namespace redlock::core {
+
+void Ballot::record(Node node, const Reply& reply, bool is_grant, Instant now) {
+  REDLOCK_ASSERT(!(is_grant && reply.kind == ReplyKind::unknown));
+  NodeAnswer& answer = answers_[static_cast<std::size_t>(index(node))];
+  answer.cause = is_grant ? Cause::none : reply.cause;
+  answer.time_left = reply.time_left;
+  answer.elapsed = elapsed(t0_, now);
+  if (is_grant) {
+    tally_.grant(node);
+  } else if (reply.kind == ReplyKind::unknown) {
+    tally_.doubt(node);
+  } else {
+    if (reply.kind == ReplyKind::held) answer.cause = Cause::held;
+    if (reply.kind == ReplyKind::missing) answer.cause = Cause::missing;
+    tally_.refuse(node);
+  }
+}
+
+int Ballot::count(Cause cause) const {
+  int n = 0;
+  (tally_.refused() | tally_.unknown()).each([&](Node node) { n += answer(node).cause == cause ? 1 : 0; });
+  return n;
+}
+
+Millis Ballot::time_left() const {
+  Millis least = kNoTimeLeft;
+  tally_.refused().each([&](Node node) {
+    const Millis left = answer(node).time_left;
+    if (left >= Millis{0} && (least < Millis{0} || left < least)) least = left;
+  });
+  return least;
+}
+
+ErrorCode Ballot::reason() const {
+  const int q = tally_.quorum();
+  // What we would have had without one kind of obstacle after the other: grants, and nodes still to answer.
+  int within_reach = tally_.granted().count() + tally_.pending().count();
+  const auto without = [&](int obstacles) {
+    within_reach += obstacles;
+    return obstacles > 0 && within_reach >= q;
+  };
+  if (without(count(Cause::held))) return ErrorCode::contended;
+  if (without(count(Cause::authentication) + count(Cause::permission))) return ErrorCode::denied;
+  if (without(count(Cause::timed_out))) return ErrorCode::too_slow;
+  return ErrorCode::no_quorum;
+}
+
+Vote Ballot::vote(Node node) const {
+  if (tally_.granted().has(node)) return Vote::granted;
+  if (tally_.refused().has(node)) return Vote::refused;
+  return tally_.unknown().has(node) ? Vote::unknown : Vote::pending;
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,254 @@
+// See session.h. Protocol, "Acquire" 4 and 5, "Hold"; rules S2, S3, L2 to L4.
+#include "core/session.h"
+
+#include <algorithm>
+
+namespace redlock::core {
+namespace {
+
+// A lease is given up this long before its end, so that whoever waits for the news has it when validity ends:
+// timers are only good to a millisecond, and the news needs a moment too (L4).
+constexpr Micros kSignalMargin{2000};
+
+// After a round that told nothing: soon, but not in a loop; a hung majority costs a few requests, not
+// hundreds.
+Micros retry_round_after(Millis ttl) {
+  return std::clamp(Micros{ttl} / 20, Micros{5000}, Micros{500000});
+}
+
+}  // namespace
+
+void Session::step(const Event& event, Instant now, Actions& out) {
+  if (event.kind == EventKind::reply) {
+    const bool of_this_token =
+        phase_ != Phase::idle && event.round >= attempt_round_ && event.round <= round_;
+    if (of_this_token) {
+      const bool acquiring = event.round == attempt_round_;
+      trail_.answered(event.node, acquiring ? RequestKind::acquire : RequestKind::extend, event.reply);
+    }
+  }
+  // After the process was stopped, the end of the lease is the first thing seen, whatever comes with it.
+  if (phase_ == Phase::held && over(now)) lose(now, out);
+  switch (event.kind) {
+    case EventKind::begin:
+      REDLOCK_ASSERT(phase_ == Phase::idle);
+      phase_ = Phase::wanting;
+      out.push_back({.kind = ActionKind::want_attempt});
+      break;
+    case EventKind::attempt:
+      begin_attempt(event, now, out);
+      break;
+    case EventKind::reply:
+      on_reply(event, now, out);
+      break;
+    case EventKind::wake:
+      on_wake(now, out);
+      break;
+    case EventKind::cancel:
+      if (phase_ != Phase::held && phase_ != Phase::ended) finish(ErrorCode::cancelled, out);
+      break;
+    case EventKind::extend:
+      if (phase_ != Phase::held) {
+        out.push_back({.kind = ActionKind::extend_failed, .error = ErrorCode::lost});
+      } else if (extending_ == Extending::no) {
+        begin_round(event.ttl, Extending::by_hand, now, out);
+      } else {
+        REDLOCK_ASSERT(extending_ != Extending::by_hand && !hand_waits_);
+        hand_waits_ = event.ttl;
+      }
+      break;
+    case EventKind::release:
+      if (phase_ != Phase::held) break;
+      end_hold(ActionKind::released, out);
+      break;
+  }
+}
+
+void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
+  REDLOCK_ASSERT(phase_ == Phase::wanting);
+  phase_ = Phase::attempting;
+  token_ = event.token;
+  jitter_ = event.jitter;
+  round_ = attempt_round_ = next(round_);
+  const Acquire::Setup setup{setup_.nodes, setup_.ttl, setup_.min_validity,
+                             setup_.want_time_left || retrying_};
+  acquire_ = Acquire(setup, token_, round_, now, out);
+  trail_ = Trail();
+  trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
+}
+
+void Session::on_reply(const Event& event, Instant now, Actions& out) {
+  if (phase_ == Phase::attempting) {
+    acquire_.on_reply(event.node, event.round, event.reply, now);
+    after_attempt(now, out);
+  } else if (phase_ == Phase::held && extending_ != Extending::no) {
+    extend_.on_reply(event.node, event.round, event.reply, now);
+    after_round(now, out);
+  }
+}
+
+void Session::after_attempt(Instant now, Actions& out) {
+  switch (acquire_.verdict()) {
+    case Verdict::pending:
+      return;
+    case Verdict::lost:
+      fail_attempt(acquire_.reason(), now, out);
+      return;
+    case Verdict::won:
+      break;
+  }
+  phase_ = Phase::held;
+  valid_until_ = acquire_.valid_until();
+  extend_at_ = acquire_.t0() + Micros{setup_.ttl} / 3;
+  if (setup_.max_hold) hold_ends_ = acquire_.t0() + Micros{*setup_.max_hold};
+  limit_to_hold(now);
+  if (over(now)) {  // less than the signal's margin is left: nobody could use it
+    phase_ = Phase::attempting;
+    fail_attempt(ErrorCode::too_slow, now, out);
+    return;
+  }
+  out.push_back({.kind = ActionKind::granted, .end = valid_until_});
+}
+
+void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
+  last_error_ = why;
+  const bool hopeless = why == ErrorCode::denied;  // a wrong password does not get better by waiting
+  if (setup_.once || hopeless || (setup_.give_up_at && passed(*setup_.give_up_at, now))) {
+    finish(why, out);
+    return;
+  }
+  clean(RequestKind::undo, out);
+  phase_ = Phase::backing_off;
+  retrying_ = true;
+  retry_at_ = now + backoff_.next(why, acquire_.ballot().time_left(), jitter_);
+}
+
+void Session::finish(ErrorCode why, Actions& out) {
+  if (phase_ == Phase::attempting) clean(RequestKind::undo, out);
+  phase_ = Phase::ended;
+  out.push_back({.kind = ActionKind::failed, .error = why});
+}
+
+void Session::on_wake(Instant now, Actions& out) {
+  const bool waiting =
+      phase_ == Phase::wanting || phase_ == Phase::attempting || phase_ == Phase::backing_off;
+  if (phase_ == Phase::attempting) {
+    acquire_.on_wake(now);
+    if (acquire_.verdict() != Verdict::pending) {
+      after_attempt(now, out);
+      return;
+    }
+  }
+  if (waiting && setup_.give_up_at && passed(*setup_.give_up_at, now)) {
+    if (phase_ == Phase::attempting) last_error_ = acquire_.reason();
+    finish(last_error_, out);
+    return;
+  }
+  if (phase_ == Phase::backing_off && passed(retry_at_, now)) {
+    phase_ = Phase::wanting;
+    out.push_back({.kind = ActionKind::want_attempt});
+    return;
+  }
+  if (phase_ != Phase::held) return;
+  if (extending_ != Extending::no) {
+    extend_.on_wake(now);
+    after_round(now, out);
+  }
+  const bool due =
+      phase_ == Phase::held && watching() && extending_ == Extending::no && passed(extend_at_, now);
+  if (due) begin_round(setup_.ttl, Extending::by_watchdog, now, out);
+}
+
+void Session::begin_round(Millis ttl, Extending who, Instant now, Actions& out) {
+  extending_ = who;
+  round_ = next(round_);
+  extend_ = Extend(setup_.nodes, token_, ttl, valid_until_, round_, now, out);
+  trail_.sent(NodeSet::first(setup_.nodes), ttl, now);
+}
+
+void Session::after_round(Instant now, Actions& out) {
+  const bool by_hand = extending_ == Extending::by_hand;
+  switch (extend_.outcome()) {
+    case Extend::Outcome::pending:
+      return;
+    case Extend::Outcome::lost:
+      lose(now, out);
+      return;
+    case Extend::Outcome::unknown:
+      if (by_hand) out.push_back({.kind = ActionKind::extend_failed, .error = extend_.reason()});
+      extend_at_ = now + retry_round_after(setup_.ttl);
+      break;
+    case Extend::Outcome::extended:
+      valid_until_ = extend_.valid_until();
+      limit_to_hold(now);
+      extend_at_ = extend_.t0() + Micros{setup_.ttl} / 3;
+      out.push_back({.kind = by_hand ? ActionKind::extended : ActionKind::renewed, .end = valid_until_});
+      break;
+  }
+  extending_ = Extending::no;
+  if (hand_waits_) {
+    const Millis ttl = *hand_waits_;
+    hand_waits_.reset();
+    begin_round(ttl, Extending::by_hand, now, out);
+  }
+}
+
+void Session::lose(Instant, Actions& out) {
+  end_hold(ActionKind::lost, out);
+}
+
+// The lease is over, by loss or by release: nothing of ours raises a key's life from here on, and all nodes
+// are cleaned.
+void Session::end_hold(ActionKind how, Actions& out) {
+  REDLOCK_ASSERT(phase_ == Phase::held);
+  if (extending_ == Extending::by_hand || hand_waits_)
+    out.push_back({.kind = ActionKind::extend_failed, .error = ErrorCode::lost});
+  extending_ = Extending::no;
+  hand_waits_.reset();
+  if (how == ActionKind::lost) out.push_back({.kind = ActionKind::lost, .error = ErrorCode::lost});
+  clean(how == ActionKind::lost ? RequestKind::undo : RequestKind::release, out);
+  phase_ = Phase::ended;
+}
+
+void Session::clean(RequestKind kind, Actions& out) {
+  Action action{.kind = ActionKind::clean};
+  action.request.kind = kind;
+  action.request.token = token_;
+  action.request.ttl = setup_.ttl;
+  action.trail = trail_;
+  if (kind == RequestKind::release || !trail_.touched().empty()) out.push_back(action);
+}
+
+bool Session::over(Instant now) const {
+  return remaining(valid_until_, now) <= kSignalMargin;
+}
+
+// Once validity reaches to the end that max_hold sets, there is nothing left to extend.
+bool Session::watching() const {
+  return setup_.watchdog && !(hold_ends_ && valid_until_ == *hold_ends_);
+}
+
+void Session::limit_to_hold(Instant now) {
+  if (hold_ends_) valid_until_ = sooner(valid_until_, *hold_ends_, now);
+}
+
+std::optional<Instant> Session::deadline(Instant now) const {
+  std::optional<Instant> at;
+  const auto also = [&](Instant instant) { at = at ? sooner(*at, instant, now) : instant; };
+  if (phase_ == Phase::idle || phase_ == Phase::ended) return at;
+  if (phase_ == Phase::held) {
+    also(valid_until_ - kSignalMargin);
+    if (extending_ != Extending::no) {
+      also(extend_.deadline(now));
+    } else if (watching()) {
+      also(extend_at_);
+    }
+    return at;
+  }
+  if (setup_.give_up_at) also(*setup_.give_up_at);
+  if (phase_ == Phase::attempting) also(acquire_.deadline());
+  if (phase_ == Phase::backing_off) also(retry_at_);
+  return at;
+}
+
+}  // namespace redlock::core

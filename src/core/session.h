@@ -1,0 +1,135 @@
+// One call of acquire and the lease that comes of it: idle → wanting → attempting ⇄ backing off → held →
+// ended. Clean-up is not done here: the session hands the trail of a token over (action `clean`), and a
+// Release (release.h) goes on with it while the session makes its next attempt or is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/acquire.h"
+#include "core/action.h"
+#include "core/backoff.h"
+#include "core/extend.h"
+#include "core/trail.h"
+
+namespace redlock::core {
+
+enum class EventKind : std::uint8_t {
+  begin,    // may be tried now; answered by want_attempt
+  attempt,  // `token` and `jitter` are fresh, the time of the step is T0
+  reply,    // `node`, `round`, `reply`
+  wake,     // nothing happened but time; harmless when early
+  cancel,   // ends the wait; nothing once the lease is held
+  extend,   // by hand, to `ttl`
+  release   // ends the lease
+};
+
+struct Event {
+  EventKind kind = EventKind::wake;
+  Node node{};
+  Round round{};
+  Reply reply{};
+  Token token{};
+  std::uint64_t jitter = 0;
+  Millis ttl{0};
+};
+
+class Session {
+ public:
+  enum class Phase : std::uint8_t { idle, wanting, attempting, backing_off, held, ended };
+
+  struct Setup {
+    int nodes = 0;
+    Millis ttl{0};
+    Millis min_validity{0};
+    bool once = false;                    // one attempt, no retry
+    std::optional<Instant> give_up_at{};  // the wait's deadline
+    std::optional<Millis> max_hold{};     // bounds the lease from the T0 that won it
+    bool watchdog = true;
+    bool want_time_left = false;  // on the first attempt too; retries always ask
+    friend bool operator==(const Setup&, const Setup&) = default;
+  };
+
+  Session() = default;
+  explicit Session(const Setup& setup) : setup_(setup) {}
+
+  void step(const Event& event, Instant now, Actions& out);
+  // When to be woken at the latest; none while idle or ended.
+  [[nodiscard]] std::optional<Instant> deadline(Instant now) const;
+
+  [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] Token token() const { return token_; }
+  // Held: over when either clock says so, whatever the nodes say later.
+  [[nodiscard]] Instant valid_until() const { return valid_until_; }
+  [[nodiscard]] const Setup& setup() const { return setup_; }
+  // The votes of the last attempt, and of the last round of extension.
+  [[nodiscard]] const Acquire& attempt() const { return acquire_; }
+  [[nodiscard]] const Extend& extension() const { return extend_; }
+  [[nodiscard]] const Trail& trail() const { return trail_; }
+
+  // Every field that decides anything, for hashing and for shifting times.
+  template <class V>
+  void visit(V&& v);
+
+  friend bool operator==(const Session&, const Session&) = default;
+
+ private:
+  enum class Extending : std::uint8_t { no, by_watchdog, by_hand };
+
+  void begin_attempt(const Event& event, Instant now, Actions& out);
+  void on_reply(const Event& event, Instant now, Actions& out);
+  void after_attempt(Instant now, Actions& out);
+  void after_round(Instant now, Actions& out);
+  void fail_attempt(ErrorCode why, Instant now, Actions& out);
+  void finish(ErrorCode why, Actions& out);
+  void on_wake(Instant now, Actions& out);
+  void begin_round(Millis ttl, Extending who, Instant now, Actions& out);
+  void lose(Instant now, Actions& out);
+  void end_hold(ActionKind how, Actions& out);
+  void clean(RequestKind kind, Actions& out);
+  [[nodiscard]] bool over(Instant now) const;
+  [[nodiscard]] bool watching() const;
+  void limit_to_hold(Instant now);
+
+  Setup setup_;
+  Phase phase_ = Phase::idle;
+  Round round_{};          // the latest that was sent
+  Round attempt_round_{};  // the round that acquired token_; later ones extend it
+  Token token_;
+  std::uint64_t jitter_ = 0;
+  Backoff backoff_;
+  bool retrying_ = false;
+  ErrorCode last_error_ = ErrorCode::no_quorum;
+  Acquire acquire_;
+  Extend extend_;
+  Trail trail_;
+  Extending extending_ = Extending::no;
+  std::optional<Millis> hand_waits_;  // an extension by hand that waits for the watchdog's round to end
+  Instant retry_at_;                  // backing off
+  Instant valid_until_;               // held
+  std::optional<Instant> hold_ends_;  // held, with max_hold
+  Instant extend_at_;                 // held, with the watchdog
+};
+
+template <class V>
+void Session::visit(V&& v) {
+  v(phase_);
+  if (setup_.give_up_at) v(*setup_.give_up_at);
+  if (phase_ == Phase::ended) return;
+  v(round_);
+  v(attempt_round_);
+  v(token_);
+  v(retrying_);
+  backoff_.visit(v);
+  trail_.visit(v);
+  if (phase_ == Phase::attempting) acquire_.visit(v);
+  if (phase_ == Phase::backing_off) v(retry_at_);
+  if (phase_ != Phase::held) return;
+  v(valid_until_);
+  if (hold_ends_) v(*hold_ends_);
+  if (setup_.watchdog) v(extend_at_);
+  v(extending_);
+  if (extending_ != Extending::no) extend_.visit(v);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,37 @@
+// See trail.h.
+#include "core/trail.h"
+
+#include <algorithm>
+
+#include "core/assert.h"
+
+namespace redlock::core {
+
+void Trail::sent(NodeSet nodes, Millis ttl, Instant now) {
+  touched_ = touched_ | nodes;
+  last_send_ = now;
+  ttl_ = std::max(ttl_, ttl);
+  nodes.each([&](Node node) {
+    auto& n = in_flight_[static_cast<std::size_t>(index(node))];
+    // A watchdog that repeats its rounds against a hung node counts here; it stops counting long after it
+    // matters.
+    if (n < UINT8_MAX) ++n;
+  });
+}
+
+void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
+  if (!reply.final()) return;
+  auto& n = in_flight_[static_cast<std::size_t>(index(node))];
+  if (n > 0 && n < UINT8_MAX) --n;
+  if (reply.kind == ReplyKind::unknown && !reply.never_sent()) {
+    broken_.add(node);
+    return;
+  }
+  // Only the first request of a token can leave a node clean by failing; an extension may have healed it
+  // before.
+  const bool left_nothing =
+      reply.never_sent() || reply.kind == ReplyKind::held || reply.kind == ReplyKind::failed;
+  if (kind == RequestKind::acquire && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
+}
+
+}  // namespace redlock::core

@@ -1,0 +1,45 @@
+// Where a token may have left a key, so that exactly those nodes are cleaned (L3). A node is touched by a
+// request that was sent there and did not definitely fail; it is broken when a connection died with such a
+// request unanswered, because a stopped server still executes what it had received.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/request.h"
+#include "core/time.h"
+
+namespace redlock::core {
+
+class Trail {
+ public:
+  // An acquire or extend goes out to these nodes now.
+  void sent(NodeSet nodes, Millis ttl, Instant now);
+  // A reply to one of them, of whatever round. timed_out changes nothing: one more reply will come.
+  void answered(Node node, RequestKind kind, const Reply& reply);
+
+  [[nodiscard]] NodeSet touched() const { return touched_; }
+  [[nodiscard]] NodeSet broken() const { return broken_; }
+  [[nodiscard]] Instant last_send() const { return last_send_; }
+  [[nodiscard]] Millis ttl() const { return ttl_; }
+
+  template <class V>
+  void visit(V&& v) {
+    v(touched_);
+    v(broken_);
+    if (!touched_.empty()) v(last_send_);
+    v(ttl_);
+    for (auto& n : in_flight_) v(n);
+  }
+
+  friend bool operator==(const Trail&, const Trail&) = default;
+
+ private:
+  NodeSet touched_;
+  NodeSet broken_;
+  Instant last_send_;
+  Millis ttl_{0};
+  std::array<std::uint8_t, kMaxNodes> in_flight_{};
+};
+
+}  // namespace redlock::core
