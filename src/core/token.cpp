@@ -31,12 +31,13 @@ std::string Token::to_string() const {
   return text;
 }
 
-// The errors don't repeat the text: whoever has a token may release the lock, so it stays out of logs even when
-// it was mistyped.
+// The errors don't repeat the text: whoever has a token may release the lock, so it stays out of logs even
+// when it was mistyped.
 expected<Token, std::string> Token::parse(std::string_view text) {
   constexpr auto kRight = "a token is 32 hexadecimal digits; this one ";
   if (text.size() != kDigits)
-    return unexpected<std::string>(std::string(kRight) + "has " + std::to_string(text.size()) + " characters");
+    return unexpected<std::string>(std::string(kRight) + "has " + std::to_string(text.size()) +
+                                   " characters");
   Token token;
   for (std::size_t i = 0; i < kDigits; ++i) {
     const int value = digit_value(text[i]);

@@ -1,0 +1,46 @@
+// The Lua scripts, each with its contract. A script is used where a node must look before it acts: nothing
+// may run between the look and the deed, and a script is the only thing in Redis that promises this.
+//
+// What all of them keep to:
+//   - no `#!lua` header: Redis refuses scripts with one when its memory is full, releases included;
+//   - at most one write, and it comes last: an error reply means that nothing was done;
+//   - replies are integers, the cheapest answer there is and one that cannot be mistaken for another
+//   command's;
+//   - a key of the wrong type raises WRONGTYPE in GET, before anything is written.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace redlock::redis {
+
+class Script {
+ public:
+  explicit Script(std::string_view text);
+  [[nodiscard]] std::string_view text() const { return text_; }
+  // 40 lowercase hexadecimal digits, what EVALSHA wants.
+  [[nodiscard]] std::string_view sha1() const { return sha1_; }
+
+ private:
+  std::string_view text_;
+  std::string sha1_;
+};
+
+// Answers of both scripts. `extend` answers a key of another token with kHeldNoExpiry or, for one that lives
+// another t ms, with kHeldNoExpiry - 1 - t; `release` doesn't look at the time and answers kHeldNoExpiry.
+inline constexpr long long kDone = 1;
+inline constexpr long long kMissing = 0;
+inline constexpr long long kHeldNoExpiry = -1;
+
+// KEYS[1] lock, ARGV[1] token, ARGV[2] ttl in ms, ARGV[3] "1" to heal.
+// The key has our token: its life becomes at least ttl. It is never lowered (S3): an extension that was held
+// up must not cut short the life that a younger one gave; a key without expiry keeps none. → kDone No key:
+// healing sets it anew with ttl → kDone; otherwise nothing happens → kMissing. Another token: nothing happens
+// (S4) → kHeldNoExpiry and below, with its time left.
+const Script& extend_script();
+
+// KEYS[1] lock, ARGV[1] token. The key has our token: it is deleted → kDone. No key → kMissing. Another
+// token: nothing happens (S4) → kHeldNoExpiry. Release and undo are both this.
+const Script& release_script();
+
+}  // namespace redlock::redis
