@@ -33,7 +33,7 @@ class ManagerCore;
 class LockManager {
  public:
   // Checks the options, starts the loop thread and begins to connect; does not wait for the nodes.
-  // Errors: invalid (every fault in one message).
+  // Errors: invalid (every fault in one message), overloaded (the process has no descriptor or thread left).
   static expected<LockManager, Error> create(ClientOptions options);
 
   LockManager(LockManager&&) noexcept;

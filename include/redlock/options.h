@@ -1,4 +1,5 @@
-// What a client and a call can be told. Options check each other: `validate` names every fault at once.
+// What a client and a call can be told. Options check each other: `validate` names every fault at once. Every
+// member has an initializer, so that designated ones may name a few without a warning.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ struct ClientOptions {
   // URLs of the N independent masters, see node_url.h. N is odd, usually 5; even N works and warns; N = 1 is
   // a plain single-node lock. At most 15. Two that name the same endpoint are refused.
   std::vector<std::string> nodes{};
-  std::string prefix = "lock:";         // put before every name; may be empty
+  std::string prefix = "lock:";           // put before every name; may be empty
   std::optional<std::string> password{};  // for nodes whose URL has none
   std::optional<std::string> user{};
 
@@ -44,11 +45,11 @@ struct AcquireOptions {
   std::optional<std::chrono::milliseconds> wait{};
 
   std::chrono::milliseconds min_validity{0};  // refuse a lease that has no more than this left when granted
-  std::optional<std::chrono::milliseconds>
-      max_hold;                 // the lease ends then whatever the watchdog does; none: no bound
+  // The lease ends then whatever the watchdog does; none: no bound.
+  std::optional<std::chrono::milliseconds> max_hold{};
   bool watchdog = true;         // extend at ttl/3 until released
   bool want_time_left = false;  // ask for the holder's time left already on the first attempt
-  std::stop_token stop{};         // cancels the wait (not the lease)
+  std::stop_token stop{};       // cancels the wait (not the lease)
 };
 
 // All faults of the options in one `invalid` error, or nothing.

@@ -1,0 +1,71 @@
+// What a Lease and the loop thread share, from before the first request until the last of them lets go. Made
+// by the thread that asks, so that the loop only fills it in.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "blocking/mailbox.h"
+#include "client/client.h"
+#include "core/time.h"
+#include "redlock/error.h"
+#include "redlock/name.h"
+#include "redlock/token.h"
+
+namespace redlock::detail {
+
+class ManagerCore;
+
+struct LeaseState {
+  LeaseState(std::shared_ptr<ManagerCore> owner, LockName lock_name)
+      : core(std::move(owner)), name(std::move(lock_name)) {
+    cancel.kind = Command::Kind::cancel;
+  }
+
+  // ---- constant once the lease was handed to its caller
+  const std::shared_ptr<ManagerCore> core;
+  const LockName name;
+  Token token;
+  std::vector<NodeReport> reports;
+
+  // ---- any thread
+  std::stop_source lost;
+
+  [[nodiscard]] core::Micros left(core::Instant now) const {
+    const std::lock_guard lock(mutex_);
+    return over_ ? core::Micros{0} : core::remaining(valid_until_, now);
+  }
+  void set_valid_until(core::Instant until) {
+    const std::lock_guard lock(mutex_);
+    valid_until_ = until;
+  }
+  // Signals `lost` with no lock held, since what hangs on it may call anything of ours.
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    lost.request_stop();
+  }
+
+  // ---- commands that need no waiting thread; each is posted once at most
+  Command cancel;
+  Command farewell;  // release or detach
+
+  // ---- the loop's thread
+  client::CallId call;
+  LeaseState* previous = nullptr;  // among the leases that are held
+  LeaseState* following = nullptr;
+  bool held = false;
+
+ private:
+  // The two clocks of an instant belong together, and eight bytes are not enough for both.
+  mutable std::mutex mutex_;
+  core::Instant valid_until_;
+  bool over_ = false;
+};
+
+}  // namespace redlock::detail
