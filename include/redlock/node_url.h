@@ -25,8 +25,8 @@ struct NodeUrl {
   std::string password;
   bool has_password = false;
 
-  // "host:port", "[v6]:port" or the path, with "/db" where it is not 0. Never user or password: safe to
-  // print.
+  // "host:port" or "[v6]:port", with "/db" where it is not 0; the path, with "?db=n" where it is not 0. Never
+  // user or password: safe to print.
   [[nodiscard]] std::string label() const;
 
   friend bool operator==(const NodeUrl&, const NodeUrl&) = default;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view kTcp = "redis://";
 constexpr std::string_view kUnix = "unix://";
-constexpr std::size_t kMaxHostBytes = 253;   // of a name in DNS
-constexpr std::size_t kMaxPathBytes = 107;   // of a socket: sun_path less its terminating zero
+constexpr std::size_t kMaxHostBytes = 253;          // of a name in DNS
+constexpr std::size_t kMaxPathBytes = 107;          // of a socket: sun_path less its terminating zero
 constexpr std::uint32_t kMaxDatabase = 0x7fffffff;  // an int in Redis
 
 using Fault = std::optional<std::string>;
@@ -37,7 +37,8 @@ Fault decode(std::string_view part, std::string_view what, std::string& out) {
     }
     const int high = i + 2 < part.size() ? hex_value(part[i + 1]) : -1;
     const int low = i + 2 < part.size() ? hex_value(part[i + 2]) : -1;
-    if (high < 0 || low < 0) return std::string(what) + ": % is not followed by two hexadecimal digits (a % itself is %25)";
+    if (high < 0 || low < 0)
+      return std::string(what) + ": % is not followed by two hexadecimal digits (a % itself is %25)";
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
@@ -81,10 +82,13 @@ Fault parse_host(std::string_view host, bool bracketed, NodeUrl& url) {
   if (auto fault = decode(host, "the host", url.host)) return fault;
   if (url.host.empty()) return "there is no host";
   if (url.host.size() > kMaxHostBytes) return "the host is longer than 253 bytes";
-  const auto bad = [](char c) { return c <= ' ' || c > '~' || std::string_view("/@[]?#\\\"").find(c) != std::string_view::npos; };
+  const auto bad = [](char c) {
+    return c <= ' ' || c > '~' || std::string_view("/@[]?#\\\"").find(c) != std::string_view::npos;
+  };
   if (std::any_of(url.host.begin(), url.host.end(), bad)) return "the host has a character that no host has";
   if (bracketed) return is_ipv6(url.host) ? Fault{} : "there is no IPv6 address in the brackets";
-  if (url.host.find(':') != std::string::npos) return "an IPv6 address stands in brackets: redis://[::1]:6379";
+  if (url.host.find(':') != std::string::npos)
+    return "an IPv6 address stands in brackets: redis://[::1]:6379";
   return std::nullopt;
 }
 
@@ -121,7 +125,8 @@ Fault parse_tcp(std::string_view text, NodeUrl& url) {
   if (const auto at = authority.find('@'); at != std::string_view::npos) {
     if (auto fault = parse_login(authority.substr(0, at), url)) return fault;
     authority.remove_prefix(at + 1);
-    if (authority.find('@') != std::string_view::npos) return "more than one @ (in a user or password write %40)";
+    if (authority.find('@') != std::string_view::npos)
+      return "more than one @ (in a user or password write %40)";
   }
   if (auto fault = parse_endpoint(authority, url)) return fault;
   if (rest.empty() || rest == "/") return std::nullopt;
@@ -131,19 +136,20 @@ Fault parse_tcp(std::string_view text, NodeUrl& url) {
 
 Fault parse_unix(std::string_view text, NodeUrl& url) {
   url.transport = NodeUrl::Transport::unix_socket;
-  url.port = 0;
   const auto slash = text.find('/');
   if (slash != 0) {
     const auto at = text.substr(0, slash).find('@');
     if (slash == std::string_view::npos || at != slash - 1)
-      return "the path of the socket is absolute: unix:///run/redis.sock (in a user or password write / as %2F, @ as %40)";
+      return "the path of the socket is absolute: unix:///run/redis.sock (in a user or password write / as "
+             "%2F, @ as %40)";
     if (auto fault = parse_login(text.substr(0, at), url)) return fault;
     text.remove_prefix(slash);
   }
   const auto query = text.find('?');
   if (auto fault = decode(text.substr(0, query), "the path", url.path)) return fault;
   if (url.path.find('\0') != std::string::npos) return "the path has a zero byte";
-  if (url.path.size() > kMaxPathBytes) return "the path is longer than the 107 bytes that a socket's may have";
+  if (url.path.size() > kMaxPathBytes)
+    return "the path is longer than the 107 bytes that a socket's may have";
   if (url.path.back() == '/') return "the path is that of a folder, not of a socket";
   if (query == std::string_view::npos) return std::nullopt;
   constexpr std::string_view kDatabase = "?db=";
@@ -153,8 +159,8 @@ Fault parse_unix(std::string_view text, NodeUrl& url) {
 
 Fault parse(std::string_view text, NodeUrl& url) {
   if (text.empty()) return "it is empty";
-  if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c == '\x7f'; }))
-    return "blanks and control characters must be percent-encoded";
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; }))
+    return "a byte that is no visible ASCII character must be percent-encoded";
   const auto scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) return "it does not begin with redis:// or unix://";
   std::string scheme(text.substr(0, scheme_end + 3));

@@ -1,0 +1,133 @@
+// Checks what clients and calls are told, all of it at once: whoever has three faults in a configuration
+// wants to hear of three. In this layer because nodes are URLs, which only it can read.
+#include "redlock/options.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/request.h"
+#include "core/validity.h"
+#include "redlock/duration.h"
+#include "redlock/node_url.h"
+
+namespace redlock {
+namespace {
+
+using std::chrono::milliseconds;
+
+// As parse_duration's: no sum of durations that pass here can overflow.
+constexpr milliseconds kLongest = std::chrono::hours(10000);
+
+std::optional<Error> as_error(const std::vector<std::string>& faults) {
+  if (faults.empty()) return std::nullopt;
+  std::string detail;
+  for (const auto& fault : faults) (detail += detail.empty() ? "" : "; ") += fault;
+  return Error{ErrorCode::invalid, std::move(detail), {}, {}};
+}
+
+void check_length(std::string_view what, milliseconds value, milliseconds least,
+                  std::vector<std::string>& faults) {
+  if (value < least)
+    faults.push_back(std::string(what) + " is " + format_duration(value) + "; the least is " +
+                     format_duration(least));
+  if (value > kLongest) faults.push_back(std::string(what) + " is longer than 10000h");
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+// The same text for the same server, whatever the user, the database and the way to write it.
+std::string endpoint(const NodeUrl& url) {
+  if (url.transport == NodeUrl::Transport::unix_socket)
+    return std::filesystem::path(url.path).lexically_normal().string();
+  auto host = lower(url.host);
+  in6_addr address{};
+  if (inet_pton(AF_INET6, host.c_str(), &address) == 1) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    host = inet_ntop(AF_INET6, &address, text.data(), text.size());
+  }
+  return host + ":" + std::to_string(url.port);
+}
+
+void check_nodes(const ClientOptions& options, std::vector<std::string>& faults) {
+  if (options.nodes.empty()) faults.emplace_back("there are no nodes; usual are 5, or 3");
+  if (options.nodes.size() > static_cast<std::size_t>(core::kMaxNodes))
+    faults.push_back("there are " + std::to_string(options.nodes.size()) + " nodes; the most is " +
+                     std::to_string(core::kMaxNodes));
+  std::vector<std::string> seen;  // by position; empty where the URL cannot be read
+  for (const auto& node : options.nodes) {
+    const auto place = "node " + std::to_string(seen.size() + 1) + ": ";
+    const auto url = parse_node_url(node);
+    seen.emplace_back();
+    if (!url) {
+      faults.push_back(place + url.error());
+      continue;
+    }
+    if (!url->user.empty() && !url->has_password && !options.password)
+      faults.push_back(place + url->label() + " has a user and no password (for a user without one: user:@)");
+    auto name = endpoint(*url);
+    if (const auto twin = std::find(seen.begin(), seen.end(), name); twin != seen.end())
+      faults.push_back(place + url->label() + " is the same server as node " +
+                       std::to_string(twin - seen.begin() + 1) + "; each vote must come from another server");
+    seen.back() = std::move(name);
+  }
+}
+
+}  // namespace
+
+std::optional<Error> validate(const ClientOptions& options) {
+  std::vector<std::string> faults;
+  check_nodes(options, faults);
+  if (options.user && !options.password) faults.emplace_back("user is set and password is not");
+  check_length("max_ttl", options.max_ttl, milliseconds{1}, faults);
+  check_length("connect_timeout", options.connect_timeout, milliseconds{1}, faults);
+  check_length("min_node_timeout", options.min_node_timeout, milliseconds{1}, faults);
+  if (options.max_waiters_per_name == 0)
+    faults.emplace_back("max_waiters_per_name is 0; the least is 1, the one who asks the nodes");
+  return as_error(faults);
+}
+
+std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client) {
+  std::vector<std::string> faults;
+  // The least whole number of milliseconds that is longer than its own drift.
+  constexpr milliseconds kLeastTtl{3};
+  static_assert(core::drift(kLeastTtl) < kLeastTtl &&
+                core::drift(kLeastTtl - milliseconds{1}) >= milliseconds{2});
+  check_length("ttl", options.ttl, kLeastTtl, faults);
+  const bool ttl_is_sane = faults.empty();
+  if (options.ttl > client.max_ttl)
+    faults.push_back("ttl is " + format_duration(options.ttl) + "; max_ttl is " +
+                     format_duration(client.max_ttl));
+  if (options.wait) check_length("wait", *options.wait, milliseconds{0}, faults);
+  if (options.min_validity < milliseconds{0})
+    faults.emplace_back("min_validity is negative; 0 takes any lease that is still valid");
+  if (ttl_is_sane && options.min_validity > milliseconds{0}) {
+    const auto longest = core::Micros{options.ttl} - core::drift(options.ttl);
+    if (options.min_validity >= longest)
+      faults.push_back("min_validity is " + format_duration(options.min_validity) + "; a ttl of " +
+                       format_duration(options.ttl) + " gives less than " +
+                       format_duration(std::chrono::ceil<milliseconds>(longest)));
+  }
+  if (options.max_hold) check_length("max_hold", *options.max_hold, milliseconds{1}, faults);
+  return as_error(faults);
+}
+
+std::vector<std::string> warnings(const ClientOptions& options) {
+  std::vector<std::string> lines;
+  const auto n = options.nodes.size();
+  if (n == 1)
+    lines.emplace_back(
+        "a single node: while it is down no lock can be had, and if it forgets, locks are lost");
+  if (n >= 2 && n % 2 == 0)
+    lines.push_back(std::to_string(n) + " nodes bear the loss of " + std::to_string((n - 1) / 2) + ", as " +
+                    std::to_string(n - 1) + " do, and one more can fail; take an odd number");
+  return lines;
+}
+
+}  // namespace redlock
