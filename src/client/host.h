@@ -21,12 +21,14 @@
 
 namespace redlock::client {
 
+enum class Machine : std::uint8_t { session, release, extension };
+
 // Finds the machine that asked, in the client's tables; opaque to hosts.
 struct RequestTag {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
   core::Round round{};
-  bool of_release = false;
+  Machine machine = Machine::session;
 };
 
 struct Random {

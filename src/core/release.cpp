@@ -16,7 +16,10 @@ constexpr Micros kPatience{600000000};
 
 Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Trail& trail, Instant now,
                  Actions& out)
-    : ballot_(nodes, Round{1}, now), touched_(trail.touched()), broken_(trail.broken()) {
+    : ballot_(nodes, Round{1}, now),
+      touched_(trail.touched()),
+      broken_(trail.broken()),
+      unanswered_(trail.unanswered()) {
   REDLOCK_ASSERT(kind == RequestKind::release || kind == RequestKind::undo);
   request_.kind = kind;
   request_.token = token;
@@ -54,7 +57,8 @@ void Release::settle_place(Node node, const Reply& reply, Instant now) {
   if (reply.kind == ReplyKind::unknown) {
     // Undo itself is harmless wherever it is executed, but what was sent before it on that connection may be
     // executed late.
-    if (!reply.never_sent() && touched_.has(node)) broken_.add(node);
+    // The same where the connection was gone already and the answer to what was sent on it has not been seen.
+    if (touched_.has(node) && (!reply.never_sent() || unanswered_.has(node))) broken_.add(node);
     place.state = key_may_live(node, now) ? State::node_down : State::done;
   } else if (reply.kind == ReplyKind::failed) {
     again_later(node, now);
@@ -84,7 +88,7 @@ void Release::again_later(Node node, Instant now) {
 }
 
 void Release::on_node_up(Node node, Instant now, Actions& out) {
-  if (node_at(index(node)) != node || !all().has(node) || at(node).state != State::node_down) return;
+  if (!all().has(node) || at(node).state != State::node_down) return;
   if (key_may_live(node, now)) {
     send(NodeSet::of(node), out);
   } else {

@@ -47,6 +47,7 @@ class Release {
     v(decided_);
     v(had_);
     v(broken_);
+    v(unanswered_);
     v(until_);
     if (!decided_) v(answer_by_);
     NodeSet::first(ballot_.tally().nodes()).each([&](Node node) {
@@ -81,8 +82,9 @@ class Release {
   Ballot ballot_;
   NodeSet touched_;
   NodeSet broken_;
-  Instant until_;      // ttl after the last send of a request that could set the key
-  Instant answer_by_;  // when a result is due, whatever has come
+  NodeSet unanswered_;  // when this began: a request of the token was still on its way there
+  Instant until_;       // ttl after the last send of a request that could set the key
+  Instant answer_by_;   // when a result is due, whatever has come
   bool decided_ = false;
   bool had_ = false;  // some node had our key
   std::array<Place, kMaxNodes> places_{};

@@ -62,6 +62,8 @@ class Session {
   // Held: over when either clock says so, whatever the nodes say later.
   [[nodiscard]] Instant valid_until() const { return valid_until_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }
+  // Why the last attempt failed.
+  [[nodiscard]] ErrorCode last_error() const { return last_error_; }
   // The votes of the last attempt, and of the last round of extension.
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }

@@ -34,4 +34,12 @@ void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
   if (kind == RequestKind::acquire && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
 }
 
+NodeSet Trail::unanswered() const {
+  NodeSet nodes;
+  touched_.each([&](Node node) {
+    if (in_flight_[static_cast<std::size_t>(index(node))] > 0) nodes.add(node);
+  });
+  return nodes;
+}
+
 }  // namespace redlock::core

@@ -20,6 +20,8 @@ class Trail {
 
   [[nodiscard]] NodeSet touched() const { return touched_; }
   [[nodiscard]] NodeSet broken() const { return broken_; }
+  // Where an answer is still due, or where too many were to be counted.
+  [[nodiscard]] NodeSet unanswered() const;
   [[nodiscard]] Instant last_send() const { return last_send_; }
   [[nodiscard]] Millis ttl() const { return ttl_; }
 

@@ -1,0 +1,297 @@
+// The calls, and what the host brings. See client.h for the contract and client_impl.h for how a turn goes.
+#include "client/client.h"
+
+#include <algorithm>
+
+#include "client/client_impl.h"
+
+namespace redlock::client {
+
+const LockName& SessionSlot::nobody() {
+  static const LockName name = *LockName::make("-");
+  return name;
+}
+
+// ---- the turn
+// -----------------------------------------------------------------------------------------------------
+
+void Client::Impl::later(std::function<void()> work) {
+  calls.push_back(std::move(work));
+  host.wake_at_turn_end();
+}
+
+void Client::Impl::finish_turn() {
+  if (!running_callbacks) {
+    running_callbacks = true;
+    while (!callbacks.empty()) {
+      const auto due = std::move(callbacks);
+      callbacks.clear();
+      for (const auto& callback : due) callback();
+    }
+    running_callbacks = false;
+  }
+  arm();
+}
+
+void Client::Impl::arm() {
+  if (agenda.empty()) return;  // a wake-up that was armed for somebody who left is harmless
+  const core::Instant first = agenda.first_at();
+  if (armed && armed->boot <= first.boot) return;
+  armed = first;
+  host.wake_at(first);
+}
+
+void Client::on_turn_end() {
+  // A call made by a callback of this turn waits for the next one, so that no chain of callbacks keeps the
+  // loop from its I/O.
+  const auto begun = std::move(impl_->calls);
+  impl_->calls.clear();
+  for (const auto& call : begun) call();
+  // Who follows on a release goes out with it, in the same write.
+  while (!impl_->heads.empty()) {
+    const auto heads = std::move(impl_->heads);
+    impl_->heads.clear();
+    for (const CallId call : heads) impl_->begin_head(call);
+  }
+  impl_->finish_turn();
+}
+
+void Client::on_wake() {
+  Impl& impl = *impl_;
+  impl.armed.reset();
+  const core::Instant now = impl.host.now();
+  while (!impl.agenda.empty() && core::passed(impl.agenda.first_at(), now)) {
+    const Agenda::Key key = impl.agenda.first_key();
+    impl.agenda.clear(key);
+    switch (key.machine) {
+      case Machine::session:
+        impl.sessions.each_at(key.slot, [&](auto& entry) { impl.step(entry, {}); });
+        break;
+      case Machine::release:
+        impl.releases.each_at(key.slot, [&](auto& entry) {
+          Impl::Batch batch(impl);
+          entry.value.release.on_wake(impl.host.now(), batch.actions);
+          impl.run(entry, batch.actions);
+        });
+        break;
+      case Machine::extension:
+        impl.extensions.each_at(key.slot, [&](auto& entry) {
+          entry.value.extend.on_wake(impl.host.now());
+          impl.answer_extension(entry);
+        });
+        break;
+    }
+  }
+  impl.finish_turn();
+}
+
+void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::string_view text) {
+  Impl& impl = *impl_;
+  const auto note = [&](Words& words) {
+    if (!text.empty()) words.emplace_back(node, std::string(text));
+  };
+  if (tag.machine == Machine::session) {
+    if (auto* entry = impl.sessions.find(tag.slot, tag.generation)) {
+      note(entry->value.words);
+      core::Event event;
+      event.kind = core::EventKind::reply;
+      event.node = node;
+      event.round = tag.round;
+      event.reply = reply;
+      impl.step(*entry, event);
+    }
+  } else if (tag.machine == Machine::release) {
+    if (auto* entry = impl.releases.find(tag.slot, tag.generation)) {
+      note(entry->value.words);
+      Impl::Batch batch(impl);
+      entry->value.release.on_reply(node, tag.round, reply, impl.host.now(), batch.actions);
+      impl.run(*entry, batch.actions);
+    }
+  } else if (auto* entry = impl.extensions.find(tag.slot, tag.generation)) {
+    note(entry->value.words);
+    entry->value.extend.on_reply(node, tag.round, reply, impl.host.now());
+    impl.answer_extension(*entry);
+  }
+  impl.finish_turn();
+}
+
+void Client::on_node_up(core::Node node) {
+  Impl& impl = *impl_;
+  impl.releases.each([&](Impl::ReleaseEntry& entry) {
+    Impl::Batch batch(impl);
+    entry.value.release.on_node_up(node, impl.host.now(), batch.actions);
+    impl.run(entry, batch.actions);
+  });
+  impl.finish_turn();
+}
+
+// ---- words
+// --------------------------------------------------------------------------------------------------------
+
+std::vector<NodeReport> Client::Impl::reports(const core::Ballot& ballot, const Words& words) const {
+  std::vector<NodeReport> out;
+  out.reserve(config.node_labels.size());
+  for (int i = 0; i < nodes(); ++i) {
+    const core::Node node = core::node_at(i);
+    const core::NodeAnswer& answer = ballot.answer(node);
+    NodeReport& report = out.emplace_back();
+    report.node = config.node_labels[static_cast<std::size_t>(i)];
+    report.vote = ballot.vote(node);
+    report.cause = answer.cause;
+    report.elapsed = answer.elapsed;
+    if (answer.time_left >= core::Millis{0}) report.time_left = answer.time_left;
+    for (const auto& [who, text] : words)
+      if (who == node) report.text = text;
+  }
+  return out;
+}
+
+Error Client::Impl::error(ErrorCode code, const core::Ballot& ballot, const Words& words) const {
+  Error error;
+  error.code = code;
+  if (ballot.tally().nodes() == 0) return error;
+  error.nodes = reports(ballot, words);
+  if (code == ErrorCode::contended && ballot.time_left() >= core::Millis{0})
+    error.time_left = ballot.time_left();
+  return error;
+}
+
+void Client::Impl::send(const core::Action& action, const std::string& key, RequestTag tag) {
+  tag.round = action.round;
+  const core::Micros cap = core::Micros{action.request.ttl} / 4;
+  action.nodes.each([&](core::Node node) { host.send(node, tag, action.request, key, cap); });
+}
+
+void Client::Impl::log(LogLevel level, const std::string& line) const {
+  if (config.log) config.log(level, line);
+}
+
+// ---- calls
+// --------------------------------------------------------------------------------------------------------
+
+Client::Client(Host& host, ClientConfig config) : impl_(std::make_unique<Impl>(host, std::move(config))) {
+  REDLOCK_ASSERT(impl_->nodes() >= 1 && impl_->nodes() <= core::kMaxNodes);
+}
+
+Client::~Client() = default;
+
+expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
+                                        LeaseEvents events) {
+  if (impl_->closed) return unexpected<Error>(Error{ErrorCode::closed, "", {}, {}});
+  const core::Instant now = impl_->host.now();
+  const bool once = options.wait && options.wait->count() == 0;
+  core::Session::Setup setup;
+  setup.nodes = impl_->nodes();
+  setup.ttl = options.ttl;
+  setup.min_validity = options.min_validity;
+  setup.once = once;
+  if (options.wait && !once) setup.give_up_at = now + core::Micros{*options.wait};
+  setup.max_hold = options.max_hold;
+  setup.watchdog = options.watchdog;
+  setup.want_time_left = options.want_time_left;
+
+  auto& entry = impl_->sessions.add();
+  const CallId call{entry.slot, entry.generation};
+  SessionSlot& slot = entry.value;
+  slot.session = core::Session(setup);
+  slot.key = impl_->config.prefix + name.str();
+  slot.name = std::move(name);
+  slot.acquired = std::move(done);
+  slot.events = std::move(events);
+  slot.give_up_at = setup.give_up_at;
+
+  const std::size_t limit = once ? 0 : impl_->config.max_waiters_per_name;
+  switch (impl_->queue.enter(slot.name.str(), call, limit)) {
+    case LocalQueue::Place::head:
+      impl_->heads.push_back(call);
+      impl_->host.wake_at_turn_end();
+      break;
+    case LocalQueue::Place::waiting:
+      if (slot.give_up_at) {
+        impl_->agenda.set({Machine::session, call.slot}, *slot.give_up_at);
+        impl_->arm();
+      }
+      break;
+    case LocalQueue::Place::full:
+      if (once) {
+        impl_->later([this, call] {
+          if (auto* entry = impl_->find(call)) impl_->expire_in_queue(*entry);
+        });
+        break;
+      }
+      impl_->sessions.remove(entry);
+      return unexpected<Error>(
+          Error{ErrorCode::overloaded,
+                "as many callers as max_waiters_per_name allows wait for this name already",
+                {},
+                {}});
+  }
+  return call;
+}
+
+void Client::cancel(CallId call) {
+  impl_->later([this, call] {
+    if (auto* entry = impl_->find(call)) impl_->step(*entry, {.kind = core::EventKind::cancel});
+  });
+}
+
+expected<void, Error> Client::extend(CallId lease, std::optional<core::Millis> ttl, ExtendCallback done) {
+  if (impl_->closed) return unexpected<Error>(Error{ErrorCode::closed, "", {}, {}});
+  auto* now_held = impl_->find(lease);
+  if (now_held && now_held->value.extended)
+    return unexpected<Error>(
+        Error{ErrorCode::overloaded, "an extension of this lease is under way already", {}, {}});
+  if (now_held) now_held->value.extended = std::move(done);
+  impl_->later([this, lease, ttl, done = std::move(done)] {
+    if (auto* entry = impl_->find(lease)) {
+      const core::Millis asked = ttl.value_or(entry->value.session.setup().ttl);
+      impl_->step(*entry, {.kind = core::EventKind::extend, .ttl = asked});
+    } else if (done) {
+      impl_->callbacks.emplace_back([done] { done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}})); });
+    }
+  });
+  return {};
+}
+
+void Client::release(CallId lease, ReleaseCallback done) {
+  impl_->later([this, lease, done = std::move(done)]() mutable {
+    auto* entry = impl_->find(lease);
+    if (entry && entry->value.session.phase() == core::Session::Phase::held) {
+      impl_->release_done = std::move(done);
+      impl_->step(*entry, {.kind = core::EventKind::release});
+      // The end of validity may have come first; then the lease was lost, and its keys are being undone.
+      done = std::exchange(impl_->release_done, nullptr);
+      if (!done) return;
+    }
+    if (done) impl_->callbacks.emplace_back([done = std::move(done)] { done(Released::already_gone, {}); });
+  });
+}
+
+void Client::detach(CallId lease) {
+  impl_->later([this, lease] {
+    auto* entry = impl_->find(lease);
+    if (entry && entry->value.session.phase() == core::Session::Phase::held) impl_->drop(*entry);
+  });
+}
+
+void Client::close() {
+  impl_->closed = true;
+  impl_->later([this] {
+    impl_->sessions.each([&](Impl::SessionEntry& entry) {
+      if (entry.value.session.phase() == core::Session::Phase::held) {
+        impl_->step(entry, {.kind = core::EventKind::release});
+      } else {
+        impl_->answer(entry, unexpected<Error>(Error{ErrorCode::closed, "", {}, {}}));
+        impl_->step(entry, {.kind = core::EventKind::cancel});
+      }
+    });
+  });
+}
+
+bool Client::quiet() const {
+  const Impl& impl = *impl_;
+  return impl.sessions.size() == 0 && impl.releases.size() == 0 && impl.extensions.size() == 0 &&
+         impl.calls.empty() && impl.callbacks.empty();
+}
+
+}  // namespace redlock::client

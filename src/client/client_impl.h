@@ -1,0 +1,123 @@
+// The inside of client::Client: tables of machines, and the one loop that runs their actions to the end. How
+// a turn goes: calls are only noted; on_turn_end begins them. A reply or a wake-up steps one machine; what it
+// asks for is done at once, except the users' callbacks, which come last.
+#pragma once
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/agenda.h"
+#include "client/client.h"
+#include "client/local_queue.h"
+#include "client/slots.h"
+#include "core/release.h"
+#include "core/session.h"
+
+namespace redlock::client {
+
+// The servers' own words beside a ballot; almost always empty.
+using Words = std::vector<std::pair<core::Node, std::string>>;
+
+struct SessionSlot {
+  core::Session session;
+  LockName name = nobody();
+  std::string key;
+  AcquireCallback acquired;
+  LeaseEvents events;
+  ExtendCallback extended;
+  Words words;
+  std::optional<core::Instant> give_up_at;
+
+  static const LockName& nobody();
+};
+
+struct ReleaseSlot {
+  core::Release release;
+  std::string key;
+  ReleaseCallback done;
+  Words words;
+};
+
+struct ExtensionSlot {
+  core::Extend extend;
+  std::string key;
+  std::function<void(expected<core::Instant, Error>, std::vector<NodeReport>)> done;
+  Words words;
+};
+
+struct Client::Impl {
+  Impl(Host& host, ClientConfig config) : host(host), config(std::move(config)) {}
+
+  using SessionEntry = Slots<SessionSlot>::Entry;
+  using ReleaseEntry = Slots<ReleaseSlot>::Entry;
+  using ExtensionEntry = Slots<ExtensionSlot>::Entry;
+
+  // client.cpp
+  SessionEntry* find(CallId call) { return sessions.find(call.slot, call.generation); }
+  void later(std::function<void()> work);
+  void finish_turn();
+  void arm();
+  [[nodiscard]] int nodes() const { return static_cast<int>(config.node_labels.size()); }
+  [[nodiscard]] std::vector<NodeReport> reports(const core::Ballot& ballot, const Words& words) const;
+  [[nodiscard]] Error error(ErrorCode code, const core::Ballot& ballot, const Words& words) const;
+  void send(const core::Action& action, const std::string& key, RequestTag tag);
+  void log(LogLevel level, const std::string& line) const;
+
+  // client_session.cpp
+  void begin_head(CallId call);
+  void begin(SessionEntry& entry);
+  void step(SessionEntry& entry, const core::Event& event);
+  void run(SessionEntry& entry, const core::Actions& actions);
+  void attempt(SessionEntry& entry);
+  void answer(SessionEntry& entry, expected<Granted, Error> result);
+  void expire_in_queue(SessionEntry& entry);
+  void drop(SessionEntry& entry);
+  void reschedule(SessionEntry& entry);
+
+  // client_release.cpp
+  void start_release(const std::string& key, const core::Action& clean, ReleaseCallback done);
+  void run(ReleaseEntry& entry, const core::Actions& actions);
+  void run(ExtensionEntry& entry, const core::Actions& actions);
+  void answer_extension(ExtensionEntry& entry);
+  void reschedule(ReleaseEntry& entry);
+
+  // One list of actions for each depth of stepping; kept, so that a warm client allocates nothing for them.
+  class Batch {
+   public:
+    explicit Batch(Impl& impl) : impl_(impl) {
+      if (impl_.spare.empty()) impl_.spare.emplace_back();
+      actions = std::move(impl_.spare.back());
+      impl_.spare.pop_back();
+    }
+    ~Batch() {
+      actions.clear();
+      impl_.spare.push_back(std::move(actions));
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    core::Actions actions;
+
+   private:
+    Impl& impl_;
+  };
+
+  Host& host;
+  ClientConfig config;
+  Slots<SessionSlot> sessions;
+  Slots<ReleaseSlot> releases;
+  Slots<ExtensionSlot> extensions;
+  LocalQueue queue;
+  Agenda agenda;
+  std::optional<core::Instant> armed;
+  std::vector<std::function<void()>> calls;      // noted, begun at the end of the turn
+  std::vector<CallId> heads;                     // whose turn has come for a name; begun after the calls
+  std::vector<std::function<void()>> callbacks;  // due, run last
+  std::vector<core::Actions> spare;
+  ReleaseCallback release_done;  // of the release that is being begun
+  bool running_callbacks = false;
+  bool closed = false;
+};
+
+}  // namespace redlock::client

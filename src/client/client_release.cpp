@@ -1,0 +1,91 @@
+// Releases and undos at work, and the two calls of those who know only a token. See client_impl.h.
+#include "client/client_impl.h"
+
+namespace redlock::client {
+
+using core::ActionKind;
+
+void Client::Impl::start_release(const std::string& key, const core::Action& clean, ReleaseCallback done) {
+  auto& entry = releases.add();
+  entry.value.key = key;
+  entry.value.done = std::move(done);
+  Batch batch(*this);
+  entry.value.release = core::Release(nodes(), clean.request.token, clean.request.kind, clean.request.ttl,
+                                      clean.trail, host.now(), batch.actions);
+  run(entry, batch.actions);
+}
+
+void Client::Impl::run(ReleaseEntry& entry, const core::Actions& actions) {
+  ReleaseSlot& slot = entry.value;
+  for (const core::Action& action : actions) {
+    if (action.kind == ActionKind::send) {
+      send(action, slot.key, {entry.slot, entry.generation, {}, Machine::release});
+    } else if (action.kind == ActionKind::released && slot.done) {
+      callbacks.emplace_back([done = std::move(slot.done), result = action.result,
+                              nodes = reports(slot.release.ballot(), slot.words)] { done(result, nodes); });
+      slot.done = nullptr;
+    }
+  }
+  if (slot.release.done()) {
+    agenda.clear({Machine::release, entry.slot});
+    releases.remove(entry);
+  } else {
+    reschedule(entry);
+  }
+}
+
+void Client::Impl::reschedule(ReleaseEntry& entry) {
+  const Agenda::Key key{Machine::release, entry.slot};
+  if (const auto at = entry.value.release.deadline(host.now())) {
+    agenda.set(key, *at);
+  } else {
+    agenda.clear(key);
+  }
+}
+
+void Client::Impl::run(ExtensionEntry& entry, const core::Actions& actions) {
+  for (const core::Action& action : actions)
+    send(action, entry.value.key, {entry.slot, entry.generation, {}, Machine::extension});
+  agenda.set({Machine::extension, entry.slot}, entry.value.extend.deadline(host.now()));
+}
+
+void Client::Impl::answer_extension(ExtensionEntry& entry) {
+  ExtensionSlot& slot = entry.value;
+  if (slot.extend.outcome() == core::Extend::Outcome::pending) return;
+  auto nodes = reports(slot.extend.ballot(), slot.words);
+  expected<core::Instant, Error> result = slot.extend.valid_until();
+  if (slot.extend.outcome() != core::Extend::Outcome::extended)
+    result = unexpected<Error>(error(slot.extend.reason(), slot.extend.ballot(), slot.words));
+  callbacks.emplace_back([done = std::move(slot.done), result = std::move(result), nodes = std::move(nodes)] {
+    done(result, nodes);
+  });
+  agenda.clear({Machine::extension, entry.slot});
+  extensions.remove(entry);
+}
+
+void Client::extend_by_token(
+    LockName name, Token token, core::Millis ttl,
+    std::function<void(expected<core::Instant, Error>, std::vector<NodeReport>)> done) {
+  impl_->later([this, key = impl_->config.prefix + name.str(), token, ttl, done = std::move(done)] {
+    auto& entry = impl_->extensions.add();
+    entry.value.key = key;
+    entry.value.done = done;
+    Impl::Batch batch(*impl_);
+    entry.value.extend = core::Extend(impl_->nodes(), token, ttl, std::nullopt, core::Round{1},
+                                      impl_->host.now(), batch.actions);
+    impl_->run(entry, batch.actions);
+  });
+}
+
+void Client::release_by_token(LockName name, Token token, ReleaseCallback done) {
+  impl_->later([this, key = impl_->config.prefix + name.str(), token, done = std::move(done)] {
+    auto& entry = impl_->releases.add();
+    entry.value.key = key;
+    entry.value.done = done;
+    Impl::Batch batch(*impl_);
+    entry.value.release = core::Release(impl_->nodes(), token, impl_->host.now(), batch.actions);
+    impl_->run(entry, batch.actions);
+  });
+}
+
+}  // namespace redlock::client

@@ -1,0 +1,148 @@
+// Sessions at work: begin, attempt, lease, end. See client_impl.h.
+#include "client/client_impl.h"
+
+namespace redlock::client {
+
+using core::ActionKind;
+using core::EventKind;
+using Phase = core::Session::Phase;
+
+void Client::Impl::begin_head(CallId call) {
+  if (auto* head = find(call); head && head->value.session.phase() == Phase::idle) begin(*head);
+}
+
+void Client::Impl::begin(SessionEntry& entry) {
+  if (entry.value.give_up_at && core::passed(*entry.value.give_up_at, host.now())) {
+    expire_in_queue(entry);
+    return;
+  }
+  step(entry, {.kind = EventKind::begin});
+}
+
+void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
+  if (event.kind == EventKind::wake && entry.value.session.phase() == Phase::idle) {
+    if (entry.value.give_up_at && core::passed(*entry.value.give_up_at, host.now())) expire_in_queue(entry);
+    return;
+  }
+  Batch batch(*this);
+  entry.value.session.step(event, host.now(), batch.actions);
+  run(entry, batch.actions);
+}
+
+// The random bits come first: T0 is read after them and before the first send, inside step() (S2).
+void Client::Impl::attempt(SessionEntry& entry) {
+  const Random random = host.random();
+  core::Event event;
+  event.kind = EventKind::attempt;
+  event.token = random.token;
+  event.jitter = random.jitter;
+  entry.value.words.clear();
+  step(entry, event);
+}
+
+void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
+  SessionSlot& slot = entry.value;
+  const RequestTag tag{entry.slot, entry.generation, {}, Machine::session};
+  const auto tell_extension = [&](expected<core::Instant, Error> result) {
+    if (auto done = std::exchange(slot.extended, nullptr))
+      callbacks.emplace_back([done = std::move(done), result = std::move(result)] { done(result); });
+  };
+  for (const core::Action& action : actions) {
+    switch (action.kind) {
+      case ActionKind::send:
+        if (action.request.kind == core::RequestKind::extend) slot.words.clear();
+        send(action, slot.key, tag);
+        break;
+      case ActionKind::want_attempt:
+        attempt(entry);
+        return;  // it comes alone, and may have ended the session
+      case ActionKind::granted: {
+        const CallId call{entry.slot, entry.generation};
+        answer(entry, Granted{call, slot.session.token(), action.end,
+                              reports(slot.session.attempt().ballot(), slot.words)});
+        break;
+      }
+      case ActionKind::failed:
+        answer(entry, unexpected<Error>(error(action.error, slot.session.attempt().ballot(), slot.words)));
+        break;
+      case ActionKind::extended:
+        tell_extension(action.end);
+        break;
+      case ActionKind::extend_failed:
+        tell_extension(unexpected<Error>(error(action.error, slot.session.extension().ballot(), slot.words)));
+        break;
+      case ActionKind::renewed:
+        if (slot.events.extended)
+          callbacks.emplace_back([tell = slot.events.extended, end = action.end] { tell(end); });
+        break;
+      case ActionKind::lost:
+        if (slot.events.lost)
+          callbacks.emplace_back(
+              [tell = std::move(slot.events.lost),
+               why = error(ErrorCode::lost, slot.session.extension().ballot(), slot.words)] { tell(why); });
+        break;
+      case ActionKind::clean: {
+        // Who waits for a release waits for that one, not for the undo of a lease that was over before.
+        const bool asked = action.request.kind == core::RequestKind::release;
+        start_release(slot.key, action, asked ? std::exchange(release_done, nullptr) : nullptr);
+        break;
+      }
+      case ActionKind::released:
+        break;
+    }
+  }
+  if (slot.session.phase() == Phase::ended) {
+    drop(entry);
+  } else {
+    reschedule(entry);
+  }
+}
+
+// The call's one answer; afterwards the callback is gone.
+void Client::Impl::answer(SessionEntry& entry, expected<Granted, Error> result) {
+  if (auto done = std::exchange(entry.value.acquired, nullptr))
+    callbacks.emplace_back(
+        [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
+}
+
+// It never got to talk to a node: another caller of this client has the name.
+void Client::Impl::expire_in_queue(SessionEntry& entry) {
+  Error why{ErrorCode::contended, "another caller in this process holds or awaits the lock", {}, {}};
+  const auto head = queue.head(entry.value.name.str());
+  const SessionEntry* first = head ? find(*head) : nullptr;
+  // The head itself may be failing for another reason; then that is what this caller waited for.
+  if (first && first != &entry && first->value.session.phase() == Phase::backing_off &&
+      first->value.session.last_error() != ErrorCode::contended)
+    why =
+        error(first->value.session.last_error(), first->value.session.attempt().ballot(), first->value.words);
+  answer(entry, unexpected<Error>(std::move(why)));
+  drop(entry);
+}
+
+// The session is over; the next caller of the name begins in this turn, its requests behind ours on every
+// connection.
+void Client::Impl::drop(SessionEntry& entry) {
+  agenda.clear({Machine::session, entry.slot});
+  if (auto done = std::exchange(entry.value.extended, nullptr))
+    callbacks.emplace_back([done = std::move(done)] {
+      done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
+    });
+  const std::string name = entry.value.name.str();
+  const CallId call{entry.slot, entry.generation};
+  sessions.remove(entry);
+  const auto next = queue.leave(name, call);
+  if (!next || closed) return;
+  heads.push_back(*next);
+  host.wake_at_turn_end();
+}
+
+void Client::Impl::reschedule(SessionEntry& entry) {
+  const Agenda::Key key{Machine::session, entry.slot};
+  if (const auto at = entry.value.session.deadline(host.now())) {
+    agenda.set(key, *at);
+  } else {
+    agenda.clear(key);
+  }
+}
+
+}  // namespace redlock::client
