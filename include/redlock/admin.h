@@ -1,6 +1,6 @@
 // What operators ask: who holds a lock, and the two commands on a lock whose token one knows. Each call
-// connects, asks all nodes in parallel, and returns; it blocks for at most the connect timeout and the node
-// timeout. The program `redlock` shows exactly this.
+// connects, asks all nodes in parallel, and returns; it blocks for at most the connect timeout and as long
+// again. The program `redlock` shows exactly this.
 //
 // Threads: free functions without shared state; each call uses a loop of its own.
 #pragma once

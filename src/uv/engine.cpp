@@ -26,8 +26,8 @@ std::function<void(LogLevel, std::string_view)> guarded(
   };
 }
 
-// What the options say applies where the URL is silent. A user without a password would log in nowhere, so
-// the two are filled in together or not at all where the URL has a user of its own.
+// What the options say applies where the URL is silent. A URL with its own password is complete: the options'
+// user would not fit it.
 void fill_in_login(NodeUrl& url, const ClientOptions& options) {
   if (url.has_password) return;
   if (url.user.empty() && options.user) url.user = *options.user;
@@ -45,16 +45,18 @@ Error cannot_start(const char* what, int status) {
 
 expected<std::unique_ptr<Engine>, Error> Engine::create(const ClientOptions& options) {
   if (auto fault = validate(options)) return unexpected<Error>(std::move(*fault));
+  std::unique_ptr<Engine> engine(new Engine);
+  engine->closed_ = true;  // nothing to close yet
   HostConfig host;
   client::ClientConfig client;
   for (const auto& text : options.nodes) {
     auto url = parse_node_url(text);
     if (!url) return unexpected<Error>(Error{ErrorCode::invalid, url.error(), {}, {}});
     fill_in_login(*url, options);
-    client.node_labels.push_back(url->label());
+    engine->labels_.push_back(url->label());
     host.nodes.push_back(std::move(*url));
   }
-  std::unique_ptr<Engine> engine(new Engine);
+  client.node_labels = engine->labels_;
   engine->log_ = guarded(options.log);
   host.connect_timeout = options.connect_timeout;
   host.min_node_timeout = options.min_node_timeout;
@@ -64,10 +66,9 @@ expected<std::unique_ptr<Engine>, Error> Engine::create(const ClientOptions& opt
   client.max_waiters_per_name = options.max_waiters_per_name;
   client.log = engine->log_;
 
-  if (const int status = uv_loop_init(&engine->loop_); status != 0) {
-    engine->closed_ = true;
+  if (const int status = uv_loop_init(&engine->loop_); status != 0)
     return unexpected<Error>(cannot_start("no event loop", status));
-  }
+  engine->closed_ = false;
   uv_timer_init(&engine->loop_, &engine->limit_);
   engine->limit_.data = engine.get();
   engine->host_ = std::make_unique<UvHost>(&engine->loop_, std::move(host));

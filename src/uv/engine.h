@@ -8,6 +8,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "client/client.h"
 #include "core/time.h"
@@ -31,6 +34,7 @@ class Engine {
   [[nodiscard]] uv_loop_t* loop() { return &loop_; }
   [[nodiscard]] UvHost& host() { return *host_; }
   [[nodiscard]] client::Client& client() { return *client_; }
+  [[nodiscard]] const std::vector<std::string>& labels() const { return labels_; }
   // The options' log behind a guard, since an exception must not cross libuv's frames. May be empty.
   [[nodiscard]] const std::function<void(LogLevel, std::string_view)>& log() const { return log_; }
 
@@ -49,6 +53,7 @@ class Engine {
   uv_timer_t limit_{};
   bool limit_passed_ = false;
   bool closed_ = false;
+  std::vector<std::string> labels_;
   std::function<void(LogLevel, std::string_view)> log_;
   std::unique_ptr<UvHost> host_;
   std::unique_ptr<client::Client> client_;
