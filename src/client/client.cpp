@@ -162,10 +162,6 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
   action.nodes.each([&](core::Node node) { host.send(node, tag, action.request, key, cap); });
 }
 
-void Client::Impl::log(LogLevel level, const std::string& line) const {
-  if (config.log) config.log(level, line);
-}
-
 // ---- calls
 // --------------------------------------------------------------------------------------------------------
 

@@ -63,7 +63,6 @@ struct Client::Impl {
   [[nodiscard]] std::vector<NodeReport> reports(const core::Ballot& ballot, const Words& words) const;
   [[nodiscard]] Error error(ErrorCode code, const core::Ballot& ballot, const Words& words) const;
   void send(const core::Action& action, const std::string& key, RequestTag tag);
-  void log(LogLevel level, const std::string& line) const;
 
   // client_session.cpp
   void begin_head(CallId call);
@@ -71,6 +70,7 @@ struct Client::Impl {
   void step(SessionEntry& entry, const core::Event& event);
   void run(SessionEntry& entry, const core::Actions& actions);
   void attempt(SessionEntry& entry);
+  void trace(const SessionEntry& entry, const core::Action& action) const;
   void answer(SessionEntry& entry, expected<Granted, Error> result);
   void expire_in_queue(SessionEntry& entry);
   void drop(SessionEntry& entry);

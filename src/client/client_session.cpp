@@ -1,6 +1,8 @@
 // Sessions at work: begin, attempt, lease, end. See client_impl.h.
 #include "client/client_impl.h"
 
+#include <string>
+
 namespace redlock::client {
 
 using core::ActionKind;
@@ -40,6 +42,35 @@ void Client::Impl::attempt(SessionEntry& entry) {
   step(entry, event);
 }
 
+// What happens to a lock, a line each; the text is made only where somebody listens. Tokens are secrets and
+// stay out.
+void Client::Impl::trace(const SessionEntry& entry, const core::Action& action) const {
+  const auto valid_ms = [&] {
+    return std::to_string(core::remaining(action.end, host.now()).count() / 1000) + " ms";
+  };
+  const std::string lock = "lock " + printable(entry.value.name.str()) + ": ";
+  switch (action.kind) {
+    case ActionKind::granted:
+      return config.log(LogLevel::trace, lock + "granted, valid for " + valid_ms());
+    case ActionKind::failed:
+      return config.log(LogLevel::trace, lock + "not acquired: " + std::string(to_string(action.error)));
+    case ActionKind::renewed:
+    case ActionKind::extended:
+      return config.log(LogLevel::trace, lock + "extended, valid for " + valid_ms());
+    case ActionKind::extend_failed:
+      return config.log(LogLevel::info, lock + "not extended: " + std::string(to_string(action.error)));
+    case ActionKind::lost:
+      return config.log(LogLevel::warning, lock + "lost");
+    case ActionKind::clean:
+      if (entry.value.session.phase() == Phase::backing_off)
+        config.log(LogLevel::trace,
+                   lock + std::string(to_string(entry.value.session.last_error())) + ", will try again");
+      return;
+    default:
+      return;
+  }
+}
+
 void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
   SessionSlot& slot = entry.value;
   const RequestTag tag{entry.slot, entry.generation, {}, Machine::session};
@@ -48,6 +79,7 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
       callbacks.emplace_back([done = std::move(done), result = std::move(result)] { done(result); });
   };
   for (const core::Action& action : actions) {
+    if (config.log) trace(entry, action);
     switch (action.kind) {
       case ActionKind::send:
         if (action.request.kind == core::RequestKind::extend) slot.words.clear();
