@@ -1,0 +1,286 @@
+// CLI11 gets strings only; its own conversions and messages speak of types, and a person wants to hear what
+// to write instead. What stands behind "--" is the command's and never shown to CLI11.
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "cli/help.h"
+#include "cli/secrets.h"
+#include "redlock/duration.h"
+#include "redlock/version.h"
+
+namespace redlock::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Words = std::vector<std::string>;
+
+struct Raw {
+  std::optional<std::string> nodes, prefix, password_file, max_ttl, color;
+  bool json = false, quiet = false;
+  int verbosity = 0;
+  std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code;
+  bool try_once = false;
+  std::string name, token;
+  Words names;
+};
+
+// The grammar. Built afresh for each parse: a CLI::App keeps what it has seen.
+struct Grammar {
+  Raw raw;
+  CLI::App app;
+  CLI::App* run;
+  CLI::App* acquire;
+  CLI::App* extend;
+  CLI::App* release;
+  CLI::App* inspect;
+
+  Grammar() {
+    option(app, "--nodes", raw.nodes);
+    option(app, "--prefix", raw.prefix);
+    option(app, "--password-file", raw.password_file);
+    option(app, "--max-ttl", raw.max_ttl);
+    option(app, "--color,--colour", raw.color);
+    app.add_flag("--json", raw.json);
+    app.add_flag("-v,--verbose", raw.verbosity);
+    app.add_flag("-q,--quiet", raw.quiet);
+    app.set_version_flag("--version", REDLOCK_VERSION);
+    app.require_subcommand(1);
+    run = command("run");
+    acquire = command("acquire");
+    extend = command("extend");
+    release = command("release");
+    inspect = command("inspect");
+    for (CLI::App* sub : {run, acquire, extend}) option(*sub, "--ttl", raw.ttl);
+    for (CLI::App* sub : {run, acquire}) {
+      option(*sub, "--wait", raw.wait);
+      sub->add_flag("--try", raw.try_once);
+    }
+    option(*run, "--max-hold", raw.max_hold);
+    option(*run, "--grace", raw.grace);
+    option(*run, "--conflict-exit-code", raw.conflict_exit_code);
+    for (CLI::App* sub : {run, acquire, extend, release}) sub->add_option("NAME", raw.name)->required();
+    for (CLI::App* sub : {extend, release}) sub->add_option("TOKEN", raw.token)->required();
+    inspect->add_option("NAME", raw.names)->required();
+  }
+
+  // The last one given counts, so that a script's defaults can be overridden.
+  static void option(CLI::App& sub, const std::string& name, std::optional<std::string>& value) {
+    sub.add_option(name, value)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  CLI::App* command(const std::string& name) {
+    CLI::App* sub = app.add_subcommand(name);
+    sub->fallthrough();
+    return sub;
+  }
+  // Throws CLI::ParseError.
+  void parse(Words words) {
+    std::reverse(words.begin(), words.end());  // the order that CLI11 wants in a vector
+    app.parse(std::move(words));
+  }
+  [[nodiscard]] std::string command_name() const {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? std::string() : parsed.front()->get_name();
+  }
+};
+
+// CLI11's error in our words.
+std::string describe(const Grammar& grammar, const CLI::ParseError& error) {
+  const std::string command = grammar.command_name();
+  const std::string hint =
+      command.empty() ? "see 'redlock --help'" : fmt::format("see 'redlock {} --help'", command);
+  const Words extra = grammar.app.remaining(true);
+  const std::string what = error.what();
+  if (!extra.empty() && extra.front().size() > 1 && extra.front().front() == '-')
+    return fmt::format("unknown option '{}'; {}", printable(extra.front()), hint);
+  if (!extra.empty() && command.empty())
+    return fmt::format("unknown command '{}'; write run, acquire, extend, release or inspect",
+                       printable(extra.front()));
+  if (!extra.empty() && command == "run")
+    return fmt::format("run: '--' is missing before the command; write: redlock run NAME -- {} ...",
+                       printable(extra.front()));
+  if (!extra.empty())
+    return fmt::format("{}: '{}' is one argument too many; {}", command, printable(extra.front()), hint);
+  if (command.empty() && error.get_name() == "RequiredError")
+    return "a command is missing: run, acquire, extend, release or inspect; see 'redlock --help'";
+  if (error.get_name() == "RequiredError")
+    return fmt::format("{}: {} is missing; {}", command, what.substr(0, what.find(' ')), hint);
+  if (error.get_name() == "ArgumentMismatch")
+    return fmt::format("{}: the value is missing; {}", what.substr(0, what.find(':')), hint);
+  return fmt::format("{}; {}", printable(what.substr(0, what.find('\n'))), hint);
+}
+
+unexpected<Stop> mistake(std::string message) {
+  return unexpected<Stop>(Stop{{}, usage(std::move(message))});
+}
+
+std::optional<Stop> try_parse(Grammar& grammar, Words words) {
+  try {
+    grammar.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return Stop{std::string(help(grammar.command_name())), {}};
+  } catch (const CLI::CallForVersion&) {
+    return Stop{"redlock " REDLOCK_VERSION "\n", {}};
+  } catch (const CLI::ParseError& error) {
+    return Stop{{}, usage(describe(grammar, error))};
+  }
+  return std::nullopt;
+}
+
+// Every conversion of a value; the first mistake is kept, later ones are not reached by the callers.
+class Values {
+ public:
+  std::optional<milliseconds> duration(const char* option, const std::optional<std::string>& text) {
+    if (!text) return std::nullopt;
+    return take(parse_duration(*text), fmt::format("{}: ", option));
+  }
+  template <class T>
+  std::optional<T> take(expected<T, std::string> value, std::string_view where = {}) {
+    if (value) return std::move(*value);
+    if (!fault_) fault_ = fmt::format("{}{}", where, value.error());
+    return std::nullopt;
+  }
+  void reject(std::string line) {
+    if (!fault_) fault_ = std::move(line);
+  }
+  [[nodiscard]] const std::optional<std::string>& fault() const { return fault_; }
+
+ private:
+  std::optional<std::string> fault_;
+};
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+ClientOptions client_options(const Raw& raw, Values& values) {
+  ClientOptions client;
+  const char* inherited = environment("REDLOCK_NODES");
+  if (raw.nodes)
+    client.nodes = values.take(parse_nodes("--nodes", *raw.nodes)).value_or(Words{});
+  else if (inherited != nullptr)
+    client.nodes = values.take(parse_nodes("REDLOCK_NODES", inherited)).value_or(Words{});
+  else
+    values.reject("no nodes: write --nodes redis://host:port,redis://host:port,... or set REDLOCK_NODES");
+  if (raw.prefix) client.prefix = *raw.prefix;
+  client.max_ttl = values.duration("--max-ttl", raw.max_ttl).value_or(client.max_ttl);
+  if (raw.password_file)
+    client.password = values.take(read_password_file(*raw.password_file));
+  else if (const char* password = environment("REDLOCK_PASSWORD"))
+    client.password = password;
+  if (values.fault()) return client;
+  if (const auto error = validate(client)) values.reject(error->message());
+  return client;
+}
+
+std::optional<LockName> lock_name(const std::string& text, Values& values) {
+  return values.take(parse_name(text));
+}
+
+std::optional<Token> lock_token(const std::string& text, Values& values) {
+  return values.take(Token::parse(text), "TOKEN: ");
+}
+
+std::optional<AcquireArguments> acquire_arguments(const Raw& raw, const ClientOptions& client,
+                                                  Values& values) {
+  AcquireArguments lock{*LockName::make("?"), {}, raw.try_once};
+  if (raw.try_once && raw.wait) values.reject("--try and --wait exclude each other; write one of them");
+  lock.options.ttl = values.duration("--ttl", raw.ttl).value_or(lock.options.ttl);
+  lock.options.wait = values.duration("--wait", raw.wait);
+  lock.options.max_hold = values.duration("--max-hold", raw.max_hold);
+  if (auto name = lock_name(raw.name, values)) lock.name = std::move(*name);
+  if (values.fault()) return std::nullopt;
+  if (const auto error = validate(lock.options, client)) values.reject(error->message());
+  return lock;
+}
+
+std::optional<RunArguments> run_arguments(const Raw& raw, const ClientOptions& client, const Words& command,
+                                          Values& values) {
+  const auto grace = values.duration("--grace", raw.grace);
+  auto lock = acquire_arguments(raw, client, values);
+  if (!lock) return std::nullopt;
+  RunArguments run{std::move(*lock), {}, number(Exit::held), command};
+  if (raw.conflict_exit_code)
+    run.conflict_exit_code =
+        values.take(parse_exit_code("--conflict-exit-code", *raw.conflict_exit_code)).value_or(0);
+  const auto plan = make_end_plan(run.lock.options.ttl, run.lock.options.max_hold, grace);
+  run.plan = values.take(plan).value_or(EndPlan{});
+  return run;
+}
+
+expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command) {
+  const Raw& raw = grammar.raw;
+  Values values;
+  Arguments result{client_options(raw, values), raw.verbosity, InspectArguments{}};
+  if (raw.quiet && raw.verbosity > 0) values.reject("-v and -q exclude each other; write one of them");
+  if (grammar.run->parsed()) {
+    if (auto run = run_arguments(raw, result.client, command, values)) result.command = std::move(*run);
+  } else if (grammar.acquire->parsed()) {
+    if (auto lock = acquire_arguments(raw, result.client, values)) {
+      lock->options.watchdog = false;  // nobody is there to extend it
+      result.command = std::move(*lock);
+    }
+  } else if (grammar.inspect->parsed()) {
+    InspectArguments inspect;
+    for (const std::string& text : raw.names)
+      if (auto name = lock_name(text, values)) inspect.names.push_back(std::move(*name));
+    result.command = std::move(inspect);
+  } else {
+    const auto name = lock_name(raw.name, values);
+    const auto token = lock_token(raw.token, values);
+    const auto ttl = values.duration("--ttl", raw.ttl).value_or(AcquireOptions{}.ttl);
+    if (!name || !token || values.fault()) return mistake(values.fault().value_or(std::string()));
+    if (grammar.extend->parsed()) {
+      AcquireOptions options;
+      options.ttl = ttl;
+      if (const auto error = validate(options, result.client)) values.reject(error->message());
+      result.command = ExtendArguments{*name, *token, ttl};
+    } else {
+      result.command = ReleaseArguments{*name, *token};
+    }
+  }
+  if (values.fault()) return mistake(*values.fault());
+  return result;
+}
+
+// What concerns the output holds even when the rest of the line is wrong.
+std::optional<std::string> configure(Output& output, const Raw& raw, const Words& ours) {
+  output.json = std::find(ours.begin(), ours.end(), "--json") != ours.end();
+  output.quiet = raw.quiet;
+  const std::string color = raw.color.value_or("auto");
+  output.color = color == "always" ? Color::always : color == "never" ? Color::never : Color::automatic;
+  if (color == "auto" || color == "always" || color == "never") return std::nullopt;
+  return fmt::format("--color: '{}' is none of auto, always, never", printable(color));
+}
+
+}  // namespace
+
+expected<Arguments, Stop> parse_command_line(const Words& words, Output& output) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const Words ours(words.begin(), dashes);
+  const bool has_dashes = dashes != words.end();
+  auto grammar = std::make_unique<Grammar>();
+  auto stop = try_parse(*grammar, ours);
+  // Only `run` has a command; elsewhere "--" ends the options, for names that begin with a dash.
+  if (has_dashes && !grammar->run->parsed()) {
+    grammar = std::make_unique<Grammar>();
+    stop = try_parse(*grammar, words);
+  }
+  const auto wrong_color = configure(output, grammar->raw, ours);
+  if (stop) return unexpected<Stop>(std::move(*stop));
+  if (wrong_color) return mistake(*wrong_color);
+  const Words command(has_dashes ? dashes + 1 : dashes, words.end());
+  if (grammar->run->parsed() && command.empty())
+    return mistake("run: the command is missing; write: redlock run NAME -- CMD [ARG...]");
+  return interpret(*grammar, command);
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,17 @@
+// The five commands. Each says what it has to say through Output; the value is the exit code.
+#pragma once
+
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "redlock/options.h"
+
+namespace redlock::cli {
+
+int run(const ClientOptions& client, const RunArguments& arguments, Signals& signals, Output& output);
+int acquire(const ClientOptions& client, const AcquireArguments& arguments, Signals& signals, Output& output);
+int extend(const ClientOptions& client, const ExtendArguments& arguments, Output& output);
+int release(const ClientOptions& client, const ReleaseArguments& arguments, Output& output);
+int inspect(const ClientOptions& client, const InspectArguments& arguments, Output& output);
+
+}  // namespace redlock::cli

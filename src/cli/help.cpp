@@ -1,0 +1,106 @@
+// One text per command and one for the program; docs/man/redlock.1 says the same at more length.
+#include "cli/help.h"
+
+namespace redlock::cli {
+
+namespace {
+
+constexpr std::string_view kProgram = R"(redlock: a lock over several independent Redis masters
+
+usage: redlock [OPTIONS] COMMAND ...
+
+commands:
+  run      [OPTIONS] NAME -- CMD [ARG...]   run CMD while holding the lock
+  acquire  [OPTIONS] NAME                   take the lock for --ttl and print its token
+  extend   [--ttl D] NAME TOKEN             let the lock live for --ttl from now
+  release  NAME TOKEN                       give the lock back
+  inspect  NAME ...                         show what every node says about a lock
+
+options, before or after the command:
+  --nodes URL,URL,...     the masters: redis://[user[:password]@]host[:port][/db] or unix:///path
+                          (default: the environment variable REDLOCK_NODES)
+  --password-file FILE    the password for URLs without one, in the first line of FILE
+                          (default: the environment variable REDLOCK_PASSWORD)
+  --prefix P              stands before every name in Redis (default: lock:)
+  --max-ttl D             the longest ttl that anybody may use (default: 30s)
+  --json                  results and errors as one line of JSON on standard output
+  -v, --verbose           log on standard error; -vv: more
+  -q, --quiet             say nothing but errors
+  --color WHEN            auto, always or never (default: auto)
+  --version, -h, --help
+
+Durations: 250ms 10s 2m 1h.
+
+exit codes:
+  0 done, and the command's own from run   1 release: already gone   64 usage    65 inspect: a fault
+  69 no quorum, or too slow   70 internal   75 held by somebody else   76 lease lost   77 not permitted
+  126, 127 the command could not be started, was not found   128+N ended by signal N
+
+example:
+  export REDLOCK_NODES=redis://10.0.0.1,redis://10.0.0.2,redis://10.0.0.3
+  redlock run --wait 30s nightly-report -- make report
+)";
+
+constexpr std::string_view kRun = R"(usage: redlock run [OPTIONS] NAME -- CMD [ARG...]
+
+Waits for the lock, runs CMD while holding it, gives it back, and exits as CMD did. CMD finds REDLOCK_NAME and
+REDLOCK_TOKEN in its environment. If the lease is lost, CMD's process group gets TERM and then KILL, so that
+nothing of it runs when somebody else can have the lock; the exit code is 76 then.
+
+  --ttl D                   how long the lock outlives a crashed holder; extended meanwhile (default: 10s)
+  --wait D                  wait at most D for it (default: until interrupted)
+  --try                     do not wait
+  --max-hold D              end CMD when the lock was held for D
+  --grace D                 time between TERM and KILL (default: a tenth of ttl)
+  --conflict-exit-code N    exit code when somebody else holds the lock (default: 75)
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kAcquire = R"(usage: redlock acquire [OPTIONS] NAME
+
+Takes the lock, prints its token and exits; the lock lives for --ttl unless it is extended or released.
+
+  --ttl D     how long it lives (default: 10s)
+  --wait D    wait at most D for it (default: until interrupted)
+  --try       do not wait
+
+  token=$(redlock acquire --ttl 30s deploy) && { ./deploy; redlock release deploy "$token"; }
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kExtend = R"(usage: redlock extend [--ttl D] NAME TOKEN
+
+Lets the lock live for --ttl from now (default: 10s); never shortens it. Exits with 76 if TOKEN does not hold it.
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kRelease = R"(usage: redlock release NAME TOKEN
+
+Gives the lock back. Exits with 1 if TOKEN did not hold it any more.
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kInspect = R"(usage: redlock inspect NAME ...
+
+Shows per node the state, owner and time left of each lock, and what a majority makes of it. Exits with 65 if it
+finds a fault: a key that never expires or is no lock, or votes that are split for good.
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+}  // namespace
+
+std::string_view help(std::string_view command) {
+  if (command == "run") return kRun;
+  if (command == "acquire") return kAcquire;
+  if (command == "extend") return kExtend;
+  if (command == "release") return kRelease;
+  if (command == "inspect") return kInspect;
+  return kProgram;
+}
+
+}  // namespace redlock::cli

@@ -1,0 +1,12 @@
+// The texts of --help. Written by hand, so that a page reads like one: what it does, how it looks, what comes
+// back.
+#pragma once
+
+#include <string_view>
+
+namespace redlock::cli {
+
+// `command`: run, acquire, extend, release, inspect; anything else: the program.
+std::string_view help(std::string_view command);
+
+}  // namespace redlock::cli

@@ -1,0 +1,98 @@
+// nlohmann's ordered_json keeps the fields in the order in which they are written down here.
+#include "cli/json.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "redlock/name.h"
+
+namespace redlock::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes that are no UTF-8 become replacement characters; a result that can't be shown would help nobody.
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+double milliseconds(std::chrono::microseconds time) {
+  return static_cast<double>(time.count()) / 1000.0;
+}
+
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json time_or_null(std::optional<std::chrono::milliseconds> time) {
+  return time ? Json(time->count()) : Json(nullptr);
+}
+
+Json reports(const std::vector<NodeReport>& nodes) {
+  Json array = Json::array();
+  for (const NodeReport& node : nodes)
+    array.push_back({{"node", node.node},
+                     {"vote", std::string(to_string(node.vote))},
+                     {"ms", milliseconds(node.elapsed)},
+                     {"error", text_or_null(why(node.cause, node.text))}});
+  return array;
+}
+
+Json node_key(const admin::NodeKey& key) {
+  return {{"node", key.node},
+          {"state", std::string(to_string(key.state))},
+          {"owner", text_or_null(printable(key.owner))},
+          {"type", text_or_null(printable(key.type))},
+          {"time_left_ms", time_or_null(key.time_left)},
+          {"ms", milliseconds(key.elapsed)},
+          {"error", text_or_null(why(key.cause, key.text))}};
+}
+
+}  // namespace
+
+std::string why(Cause cause, std::string_view text) {
+  if (cause == Cause::none) return printable(text);
+  if (text.empty()) return std::string(to_string(cause));
+  return fmt::format("{}: {}", to_string(cause), printable(text));
+}
+
+std::string error_json(const Failure& failure, std::string_view message) {
+  return line(
+      {{"error",
+        {{"code", failure.code}, {"message", std::string(message)}, {"nodes", reports(failure.nodes)}}}});
+}
+
+std::string lease_json(std::string_view name, std::string_view token, std::chrono::milliseconds validity,
+                       const std::vector<NodeReport>& nodes) {
+  return line({{"name", std::string(name)},
+               {"token", std::string(token)},
+               {"validity_ms", validity.count()},
+               {"nodes", reports(nodes)}});
+}
+
+std::string release_json(std::string_view name, std::string_view token, Released result,
+                         const std::vector<NodeReport>& nodes) {
+  return line({{"name", std::string(name)},
+               {"token", std::string(token)},
+               {"result", std::string(to_string(result))},
+               {"nodes", reports(nodes)}});
+}
+
+std::string inspection_json(const std::vector<admin::Inspection>& inspections) {
+  Json locks = Json::array();
+  for (const admin::Inspection& inspection : inspections) {
+    Json nodes = Json::array();
+    for (const admin::NodeKey& key : inspection.nodes) nodes.push_back(node_key(key));
+    locks.push_back({{"name", inspection.name},
+                     {"verdict", std::string(to_string(inspection.verdict))},
+                     {"owner", text_or_null(printable(inspection.owner))},
+                     {"time_left_ms", time_or_null(inspection.time_left)},
+                     {"nodes", nodes},
+                     {"faults", inspection.faults}});
+  }
+  return line({{"locks", locks}});
+}
+
+}  // namespace redlock::cli

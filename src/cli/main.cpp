@@ -1,0 +1,71 @@
+// redlock: the lock as a shell word. Order matters here: the standard descriptors before anything is opened,
+// the passwords out of the process list before anything takes time, the signals before the first thread.
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/descriptor.h"
+#include "cli/log.h"
+#include "cli/secrets.h"
+
+namespace redlock::cli {
+
+namespace {
+
+// run and acquire take the signals themselves, since they hold or wait for something; the others are short
+// and leave nothing behind when a signal ends them.
+int dispatch(Arguments& arguments, Output& output) {
+  const bool waits = std::holds_alternative<RunArguments>(arguments.command) ||
+                     std::holds_alternative<AcquireArguments>(arguments.command);
+  std::optional<Signals> signals;
+  if (waits) signals.emplace();
+  arguments.client.log = make_log(arguments.verbosity, output);
+  const ClientOptions& client = arguments.client;
+  if (client.nodes.size() % 2 == 0)
+    for (const std::string& line : warnings(client)) output.note(line);
+
+  struct Visitor {
+    const ClientOptions& client;
+    std::optional<Signals>& signals;
+    Output& output;
+    int operator()(const RunArguments& a) const { return run(client, a, *signals, output); }
+    int operator()(const AcquireArguments& a) const { return acquire(client, a, *signals, output); }
+    int operator()(const ExtendArguments& a) const { return extend(client, a, output); }
+    int operator()(const ReleaseArguments& a) const { return release(client, a, output); }
+    int operator()(const InspectArguments& a) const { return inspect(client, a, output); }
+  };
+  return std::visit(Visitor{client, signals, output}, arguments.command);
+}
+
+int start(const std::vector<std::string>& words, Output& output) {
+  auto arguments = parse_command_line(words, output);
+  if (arguments) return dispatch(*arguments, output);
+  const Stop& stop = arguments.error();
+  if (stop.text.empty()) return output.fail(stop.failure);
+  return number(output.print(stop.text) ? Exit::ok : Exit::internal);
+}
+
+}  // namespace
+
+}  // namespace redlock::cli
+
+int main(int argc, char** argv) {
+  using namespace redlock::cli;
+  Output output;
+  int code = number(Exit::internal);
+  try {
+    occupy_standard_descriptors();
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    scrub_arguments(argc, argv);
+    code = start(words, output);
+  } catch (const std::exception& error) {
+    code = output.fail(internal(error.what()));
+  }
+  finish_log();
+  return code;
+}

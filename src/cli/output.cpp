@@ -1,0 +1,72 @@
+// Plain write(2): a result that could not be written must be noticed at once, since for `acquire` the token
+// is the only handle on a lock that is held.
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/json.h"
+#include "cli/secrets.h"
+
+namespace redlock::cli {
+
+namespace {
+
+// The value is errno, 0 when all was written.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR) return errno;
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Failure usage(std::string message) {
+  return {number(Exit::usage), std::string(to_string(ErrorCode::invalid)), std::move(message), {}};
+}
+
+Failure internal(std::string message) {
+  return {number(Exit::internal), "internal", std::move(message), {}};
+}
+
+Failure failure(const Error& error) {
+  return {number(exit_code(error.code)), std::string(to_string(error.code)), error.message(), error.nodes};
+}
+
+int Output::fail(const Failure& failure) {
+  const std::string message = mask_passwords(failure.message);
+  const bool red = colored(STDERR_FILENO);
+  write_all(STDERR_FILENO,
+            fmt::format("{}redlock:{} {}\n", red ? "\033[31m" : "", red ? "\033[0m" : "", message));
+  if (json && stdout_is_ours_) write_all(STDOUT_FILENO, error_json(failure, message));
+  return failure.exit;
+}
+
+void Output::note(std::string_view line) const {
+  if (!quiet) write_all(STDERR_FILENO, fmt::format("redlock: {}\n", mask_passwords(line)));
+}
+
+bool Output::print(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == 0) return true;
+  stdout_is_ours_ = false;
+  fail(internal(fmt::format("cannot write to standard output: {}", std::strerror(error))));
+  return false;
+}
+
+bool Output::colored(int descriptor) const {
+  if (color != Color::automatic) return color == Color::always;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return ::isatty(descriptor) == 1 && (no_color == nullptr || *no_color == '\0') && term != nullptr &&
+         std::strcmp(term, "dumb") != 0;
+}
+
+}  // namespace redlock::cli
