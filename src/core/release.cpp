@@ -59,7 +59,11 @@ void Release::settle_place(Node node, const Reply& reply, Instant now) {
     // executed late.
     // The same where the connection was gone already and the answer to what was sent on it has not been seen.
     if (touched_.has(node) && (!reply.never_sent() || unanswered_.has(node))) broken_.add(node);
-    place.state = key_may_live(node, now) ? State::node_down : State::done;
+    if (reply.cause == Cause::backlog) {
+      again_later(node, now);  // the node is up: nobody will say that it came up
+    } else {
+      place.state = key_may_live(node, now) ? State::node_down : State::done;
+    }
   } else if (reply.kind == ReplyKind::failed) {
     again_later(node, now);
   } else if (!broken_.has(node) || passed(until_, now)) {

@@ -1,0 +1,193 @@
+// A process and its connections: first connect, reconnects, requests in order, timeouts, ends. What the
+// contract of client::Host asks of any host.
+#include <algorithm>
+#include <utility>
+
+#include "sim/process.h"
+
+namespace redlock::sim {
+
+using core::Micros;
+using core::ReplyKind;
+
+// Never answers from inside: what cannot be sent is answered in the next turn.
+void Process::send(core::Node node, client::RequestTag tag, const core::Request& request,
+                   std::string_view key, Micros timeout_cap) {
+  preempt();
+  const int n = core::index(node);
+  auto& link = links_[static_cast<std::size_t>(n)];
+  observer_.sent(*this, n, tag, request, key, timeout_cap);
+  const auto unsent = [&](Cause why) {
+    Readable event;
+    event.kind = Readable::Kind::unsent;
+    event.node = n;
+    event.tag = tag;
+    event.reply = {ReplyKind::unknown, why};
+    readable_.push_back(event);
+  };
+  if (link.state == LinkState::down) return unsent(Cause::not_connected);
+  if (static_cast<int>(link.outstanding.size()) >= world_.backlog()) return unsent(Cause::backlog);
+  Outstanding o;
+  o.order = ++next_order_;
+  o.tag = tag;
+  o.request = request;
+  o.key = std::string(key);
+  o.cap = timeout_cap;
+  o.due = link.state == LinkState::up ? truth() + timeout_of(link, timeout_cap) : Micros::max();
+  link.outstanding.push_back(std::move(o));
+}
+
+Micros Process::timeout_of(const Link& link, Micros cap) const {
+  return std::min(cap, std::max(Micros{50000}, link.smoothed * 4));
+}
+
+// The writes of one turn leave together at its end.
+void Process::flush() {
+  if (!alive()) return;
+  for (auto& link : links_) {
+    if (link.state != LinkState::up) continue;
+    for (auto& o : link.outstanding) {
+      if (o.sent_yet) continue;
+      o.sent_yet = true;
+      o.sent = world_.queue.now();
+      poke(o.due);
+      link.connection->send({o.order, o.request, o.key, o.sent});
+    }
+  }
+}
+
+void Process::replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].connection == nullptr || links_[i].connection->id() != connection) continue;
+    Readable event;
+    event.node = static_cast<int>(i);
+    event.connection = connection;
+    event.order = order;
+    event.reply = reply;
+    readable_.push_back(event);
+  }
+  run();
+}
+
+void Process::ended(std::uint64_t connection) {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].connection == nullptr || links_[i].connection->id() != connection) continue;
+    Readable event;
+    event.kind = Readable::Kind::ended;
+    event.node = static_cast<int>(i);
+    event.connection = connection;
+    readable_.push_back(event);
+  }
+  run();
+}
+
+void Process::handle(const Readable& event) {
+  auto& link = links_[static_cast<std::size_t>(event.node)];
+  switch (event.kind) {
+    case Readable::Kind::reply:
+      if (link.connection != nullptr && link.connection->id() == event.connection)
+        on_reply(event.node, event);
+      break;
+    case Readable::Kind::ended:
+      if (link.connection != nullptr && link.connection->id() == event.connection) {
+        link.connection.reset();
+        drop(event.node, Cause::disconnected);
+        connect(event.node, world_.dice.skewed(world_.swarm.reconnect_most));
+      }
+      break;
+    case Readable::Kind::connected:
+      on_connected(event.node, event.connection);
+      break;
+    case Readable::Kind::refused:
+      if (link.state == LinkState::first_connect && world_.swarm.refused_fails_fast)
+        drop(event.node, Cause::not_connected);
+      break;
+    case Readable::Kind::unsent:
+      answer(event.node, event.tag, event.reply);
+      break;
+  }
+}
+
+void Process::on_reply(int node, const Readable& event) {
+  auto& link = links_[static_cast<std::size_t>(node)];
+  if (link.outstanding.empty() || link.outstanding.front().order != event.order) {
+    observer_.fault("the simulator lost the order of replies");
+    return;
+  }
+  const auto o = std::move(link.outstanding.front());
+  link.outstanding.pop_front();
+  const auto took = truth() - o.sent;
+  link.smoothed = link.smoothed == Micros{0} ? took : (link.smoothed * 7 + took) / 8;
+  answer(node, o.tag, event.reply);
+}
+
+// All final replies of the old connection come before on_node_up for the next one.
+void Process::drop(int node, Cause why) {
+  auto& link = links_[static_cast<std::size_t>(node)];
+  link.state = LinkState::down;
+  auto gone = std::exchange(link.outstanding, {});
+  for (const auto& o : gone) {
+    const bool left = o.sent_yet || why != Cause::disconnected;
+    answer(node, o.tag, {ReplyKind::unknown, left ? why : Cause::not_connected});
+  }
+}
+
+void Process::on_connected(int node, std::uint64_t connection) {
+  auto& link = links_[static_cast<std::size_t>(node)];
+  if (link.connection == nullptr || link.connection->id() != connection) return;  // it has ended meanwhile
+  link.state = LinkState::up;
+  const auto took = truth() - link.attempt_began;
+  if (link.smoothed == Micros{0}) link.smoothed = took;
+  for (auto& o : link.outstanding)
+    if (!o.sent_yet) o.due = truth() + timeout_of(link, o.cap);
+  world_.trace(truth(), name_, "connected to node", node, "by", link.connection->id());
+  client_->on_node_up(core::node_at(node));
+}
+
+void Process::connect(int node, Micros delay) {
+  world_.queue.after(delay, [this, node] {
+    if (alive()) try_connect(node);
+  });
+}
+
+// The handshake is a round trip that the server must execute.
+void Process::try_connect(int node) {
+  auto& link = links_[static_cast<std::size_t>(node)];
+  auto& server = *servers_[static_cast<std::size_t>(node)];
+  const auto now = world_.queue.now();
+  link.attempt_began = now;
+  const auto there = std::max(now, link.way.blocked_out) + world_.network_delay();
+  world_.queue.at(there, [this, node, &server] {
+    if (!alive()) return;
+    auto& link = links_[static_cast<std::size_t>(node)];
+    const bool late = world_.queue.now() - link.attempt_began > world_.swarm.connect_timeout;
+    Readable event;
+    event.node = node;
+    if (server.state() != Server::State::up || late) {
+      event.kind = Readable::Kind::refused;
+      readable_.push_back(event);
+      connect(node, world_.dice.skewed(world_.swarm.reconnect_most) + Micros{1000});
+      run();
+      return;
+    }
+    link.connection =
+        std::make_shared<Connection>(world_, server, *this, link.way, ++world_.connections, id_);
+    server.accept(link.connection);
+    event.kind = Readable::Kind::connected;
+    event.connection = link.connection->id();
+    world_.queue.at(std::max(world_.queue.now(), link.way.blocked_back) + world_.network_delay(),
+                    [this, event] {
+                      if (!alive()) return;
+                      readable_.push_back(event);
+                      run();
+                    });
+  });
+}
+
+void Process::partition(int node, Micros until, bool out, bool back) {
+  auto& way = links_[static_cast<std::size_t>(node)].way;
+  if (out) way.blocked_out = std::max(way.blocked_out, until);
+  if (back) way.blocked_back = std::max(way.blocked_back, until);
+}
+
+}  // namespace redlock::sim

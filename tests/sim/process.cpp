@@ -1,0 +1,183 @@
+// The life of a process: turns, timers, pauses, death, and what the client sees of its host. Connections are
+// in links.cpp.
+#include "sim/process.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::sim {
+
+using core::Micros;
+
+Process::Process(World& world, Observer& observer, std::vector<std::unique_ptr<Server>>& servers, int id)
+    : world_(world), observer_(observer), servers_(servers), id_(id), name_("p" + std::to_string(id)) {
+  auto& dice = world.dice;
+  const auto clock = [&] {
+    // Offsets apart by hours: a mixture of the two clocks must show.
+    return SkewedClock{Micros{dice.between(0, 7200000000)},
+                       dice.between(world.swarm.client_ppm_low, world.swarm.client_ppm_high)};
+  };
+  clocks_.boot = clock();
+  clocks_.raw = clock();
+  links_.resize(servers.size());
+}
+
+void Process::start() {
+  client::ClientConfig config;
+  for (const auto& server : servers_) config.node_labels.push_back("node" + std::to_string(server->index()));
+  config.prefix = "lock:";
+  config.max_waiters_per_name = world_.dice.coin() ? 10000 : 2;
+  client_ = std::make_unique<client::Client>(*this, std::move(config));
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    links_[i].first_deadline = world_.queue.now() + world_.swarm.connect_timeout;
+    connect(static_cast<int>(i), Micros{0});
+    poke(links_[i].first_deadline);
+  }
+}
+
+void Process::post(Micros time, std::function<void()> work) {
+  world_.queue.at(time, [this, work = std::move(work)]() mutable {
+    if (!alive()) return;
+    work_.push_back(std::move(work));
+    run();
+  });
+}
+
+void Process::pause(Micros how_long) {
+  const auto now = world_.queue.now();
+  if (!alive() || now < stopped_until_) return;
+  stopped_until_ = now + how_long;
+  stolen_ += how_long;
+  world_.trace(now, name_, "paused for us", how_long.count());
+  poke(stopped_until_);
+}
+
+void Process::die() {
+  if (!alive()) return;
+  world_.trace(world_.queue.now(), name_, "dies");
+  observer_.died(*this);
+  for (auto& link : links_) {
+    if (link.connection == nullptr) continue;
+    link.connection->deafen();
+    link.connection->sever(false);
+  }
+  client_.reset();
+  readable_.clear();
+  work_.clear();
+  wake_.reset();
+}
+
+core::Instant Process::now() {
+  preempt();
+  last_read_ = clocks_.read(truth());
+  return last_read_;
+}
+
+client::Random Process::random() {
+  return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, world_.dice.next()};
+}
+
+void Process::wake_at(std::optional<core::Instant> at) {
+  if (!at) {
+    wake_.reset();
+    return;
+  }
+  wake_ = clocks_.when(*at);
+  if (world_.swarm.timer_late_most > Micros{0}) *wake_ += world_.dice.skewed(world_.swarm.timer_late_most);
+  poke(*wake_);
+}
+
+// Loses the processor for a while, in the middle of whatever the client does.
+void Process::preempt() {
+  lag_ += Micros{1};
+  if (world_.calm() || !world_.dice.chance(world_.swarm.preempt_per_million)) return;
+  const auto gone = world_.dice.skewed(world_.swarm.preempt_most);
+  lag_ += gone;
+  stolen_ += gone;
+}
+
+void Process::poke(Micros time) {
+  world_.queue.at(time, [this] { run(); });
+}
+
+void Process::run() {
+  if (!alive() || running_) return;
+  if (world_.queue.now() < stopped_until_) return;  // whoever stopped it has poked for later
+  const auto now = world_.queue.now();
+  const bool timer =
+      (wake_ && *wake_ <= now) || std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
+        return (link.state == LinkState::first_connect && link.first_deadline <= now) ||
+               std::any_of(link.outstanding.begin(), link.outstanding.end(),
+                           [&](const Outstanding& o) { return !o.timed_out && o.due <= now; });
+      });
+  if (!timer && readable_.empty() && work_.empty() && !turn_end_wanted_) return;
+  turn();
+}
+
+// One turn of the loop. After a stop, sockets and timers are both due; which comes first depends on where the
+// loop was stopped.
+void Process::turn() {
+  running_ = true;
+  lag_ = Micros{0};
+  const bool sockets_first = world_.dice.coin();
+  if (sockets_first) run_sockets();
+  run_timers();
+  if (!sockets_first) run_sockets();
+  auto work = std::exchange(work_, {});
+  for (auto& item : work)
+    if (alive()) item();
+  if (turn_end_wanted_) {
+    turn_end_wanted_ = false;
+    client_->on_turn_end();
+  }
+  const auto end = truth();
+  running_ = false;
+  lag_ = Micros{0};
+  stopped_until_ = std::max(stopped_until_, end);
+  world_.queue.at(end, [this] {
+    flush();
+    run();
+  });
+}
+
+void Process::run_timers() {
+  const auto due = [&](Micros at) { return at <= world_.queue.now(); };
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    auto& link = links_[i];
+    if (link.state == LinkState::first_connect && due(link.first_deadline))
+      drop(static_cast<int>(i), Cause::connecting);
+    std::vector<client::RequestTag> late;
+    for (auto& o : link.outstanding) {
+      if (o.timed_out || !due(o.due)) continue;
+      o.timed_out = true;
+      late.push_back(o.tag);
+    }
+    for (const auto& tag : late)
+      answer(static_cast<int>(i), tag, {core::ReplyKind::unknown, Cause::timed_out});
+  }
+  if (wake_ && due(*wake_)) {
+    wake_.reset();
+    client_->on_wake();
+  }
+}
+
+void Process::run_sockets() {
+  auto events = std::exchange(readable_, {});
+  // The sockets in any order, each of them in its own.
+  if (events.size() > 1) {
+    const auto first = world_.dice.below(links_.size());
+    std::stable_sort(events.begin(), events.end(), [&](const Readable& a, const Readable& b) {
+      const auto place = [&](int node) { return (static_cast<std::size_t>(node) + first) % links_.size(); };
+      return place(a.node) < place(b.node);
+    });
+  }
+  for (const auto& event : events) handle(event);
+}
+
+void Process::answer(int node, const client::RequestTag& tag, const core::Reply& reply) {
+  world_.trace(truth(), name_, "hears from node", node, "round", static_cast<std::uint32_t>(tag.round),
+               "slot", tag.slot, "reply", static_cast<int>(reply.kind), "cause", to_string(reply.cause));
+  client_->on_reply(core::node_at(node), tag, reply, {});
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,127 @@
+// One process with one client object: the Host of the simulator. It keeps a connection to every server, reads
+// two clocks of its own, runs in turns as an event loop does, and can be stopped, be preempted between any
+// two of its own calls, and die.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/client.h"
+#include "client/host.h"
+#include "sim/clock.h"
+#include "sim/observer.h"
+#include "sim/server.h"
+#include "sim/world.h"
+
+namespace redlock::sim {
+
+class Process final : public client::Host, public Listener {
+ public:
+  Process(World& world, Observer& observer, std::vector<std::unique_ptr<Server>>& servers, int id);
+
+  void start();
+  // The user's code that runs on the loop, at `time` or as soon after as the process runs.
+  void post(core::Micros time, std::function<void()> work);
+  void pause(core::Micros how_long);
+  void die();
+  void partition(int node, core::Micros until, bool out, bool back);
+
+  [[nodiscard]] bool alive() const { return client_ != nullptr; }
+  [[nodiscard]] int id() const { return id_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] client::Client& client() { return *client_; }
+  [[nodiscard]] const ClockPair& clocks() const { return clocks_; }
+  // True time of what is executing now, and the same less all time that was taken from the process.
+  [[nodiscard]] core::Micros truth() const { return world_.queue.now() + lag_; }
+  [[nodiscard]] core::Micros own_time() const { return truth() - stolen_; }
+  // What now() gave out last: by it the client decided.
+  [[nodiscard]] core::Instant last_read() const { return last_read_; }
+
+  // ---- client::Host
+  [[nodiscard]] core::Instant now() override;
+  void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
+            core::Micros timeout_cap) override;
+  void wake_at(std::optional<core::Instant> at) override;
+  void wake_at_turn_end() override { turn_end_wanted_ = true; }
+  [[nodiscard]] client::Random random() override;
+
+  // ---- Listener
+  void replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) override;
+  void ended(std::uint64_t connection) override;
+
+ private:
+  struct Outstanding {
+    std::uint64_t order = 0;
+    client::RequestTag tag;
+    core::Request request;
+    std::string key;
+    core::Micros cap{0};
+    core::Micros sent{0};
+    core::Micros due{0};
+    bool timed_out = false;
+    bool sent_yet = false;
+  };
+  enum class LinkState : std::uint8_t { first_connect, up, down };
+  struct Link {
+    LinkState state = LinkState::first_connect;
+    std::shared_ptr<Connection> connection;
+    std::deque<Outstanding> outstanding;  // in the order of their sending
+    core::Micros smoothed{0};
+    core::Micros first_deadline{0};
+    core::Micros attempt_began{0};
+    Way way;
+  };
+  // Something a socket has to say.
+  struct Readable {
+    enum class Kind : std::uint8_t { reply, ended, connected, refused, unsent } kind = Kind::reply;
+    int node = 0;
+    std::uint64_t connection = 0;
+    std::uint64_t order = 0;
+    core::Reply reply;
+    client::RequestTag tag;
+  };
+
+  void poke(core::Micros time);
+  void run();
+  void turn();
+  void preempt();
+  void run_sockets();
+  void run_timers();
+  void flush();
+  void handle(const Readable& event);
+  void on_reply(int node, const Readable& event);
+  void on_connected(int node, std::uint64_t connection);
+  void drop(int node, Cause why);
+  void connect(int node, core::Micros delay);
+  void try_connect(int node);
+  void answer(int node, const client::RequestTag& tag, const core::Reply& reply);
+  [[nodiscard]] core::Micros timeout_of(const Link& link, core::Micros cap) const;
+
+  World& world_;
+  Observer& observer_;
+  std::vector<std::unique_ptr<Server>>& servers_;
+  int id_;
+  std::string name_;
+  ClockPair clocks_;
+  std::unique_ptr<client::Client> client_;
+  std::vector<Link> links_;
+  std::deque<Readable> readable_;
+  std::deque<std::function<void()>> work_;
+  bool turn_end_wanted_ = false;
+  bool running_ = false;
+  core::Micros stopped_until_{0};  // paused, or busy with the last turn
+  core::Micros lag_{0};            // how far the running turn has got beyond its begin
+  core::Micros stolen_{0};
+  std::optional<core::Micros> wake_;
+  core::Instant last_read_{};
+  std::uint64_t next_token_ = 0;
+  std::uint64_t next_order_ = 0;
+};
+
+}  // namespace redlock::sim

@@ -1,0 +1,123 @@
+// Draws a seed's mixture. The ranges are wide on purpose; each one's reason is beside it.
+#include "sim/swarm.h"
+
+#include <sstream>
+
+#include "sim/random.h"
+
+namespace redlock::sim {
+
+using namespace std::chrono_literals;
+using core::Micros;
+using core::Millis;
+
+namespace {
+
+Micros sometimes(Dice& dice, Micros low, Micros high) {
+  return dice.coin() ? dice.between(low, high) : Micros{0};
+}
+
+void draw_network(Dice& dice, Swarm& s) {
+  // From a loopback to a bad wide-area line: longer than the node timeout's floor of 50 ms.
+  const Micros delays[] = {100us, 500us, 2ms, 10ms, 40ms, 150ms};
+  s.delay_most = dice.pick(delays);
+  s.delay_min = dice.between(Micros{10}, s.delay_most / 2 + 10us);
+  s.reconnect_most = dice.between(Micros{1ms}, 500ms);
+  s.notice_most = dice.coin() ? Micros{1ms} : dice.between(Micros{1ms}, 3s);
+  s.late_most = sometimes(dice, 1ms, 2s);
+  s.kill_leftovers = dice.coin();
+  s.refused_fails_fast = dice.coin();
+  s.connect_timeout = Millis{dice.between(100, 1000)};
+  s.backlog = dice.chance(150000) ? static_cast<int>(dice.between(1, 4)) : 1000;
+}
+
+void draw_faults(Dice& dice, Swarm& s) {
+  if (dice.chance(150000)) return;  // a quiet run shows what ordinary contention does
+  s.cut_every = sometimes(dice, 50ms, 3s);
+  s.partition_every = sometimes(dice, 200ms, 4s);
+  s.crash_every = sometimes(dice, 200ms, 4s);
+  s.stall_every = sometimes(dice, 200ms, 4s);
+  s.pause_every = sometimes(dice, 100ms, 3s);
+  s.death_every = dice.chance(300000) ? dice.between(Micros{500ms}, 5s) : 0us;
+  const Micros outages[] = {50ms, 300ms, 1s, 4s};
+  s.outage_most = dice.pick(outages);
+  s.refusal_per_million = dice.chance(250000) ? static_cast<std::uint32_t>(dice.between(1000, 200000)) : 0;
+  s.preempt_per_million = dice.coin() ? static_cast<std::uint32_t>(dice.between(100, 30000)) : 0;
+  s.preempt_most = dice.between(Micros{1ms}, 500ms);
+}
+
+void draw_clocks(Dice& dice, Swarm& s) {
+  // The protocol allows a hundredth between holder and node; half of it on each side is the worst case.
+  constexpr std::int64_t kMost = 4950;
+  switch (dice.below(4)) {
+    case 0:
+      break;
+    case 1:  // slow holders, fast nodes: keys end early in the holder's eyes
+      s.client_ppm_low = s.client_ppm_high = -kMost;
+      s.node_ppm_low = s.node_ppm_high = kMost;
+      break;
+    default:
+      s.client_ppm_low = s.node_ppm_low = -kMost;
+      s.client_ppm_high = s.node_ppm_high = kMost;
+  }
+}
+
+void draw_callers(Dice& dice, Swarm& s) {
+  const Millis ttls[] = {60ms, 200ms, 1s, 3s, 10s};
+  s.ttl_high = dice.pick(ttls);
+  s.ttl_low = dice.coin() ? s.ttl_high : Millis{dice.between(20, s.ttl_high.count())};
+  const std::uint32_t shares[] = {0, 100000, 500000, 900000, 1000000};
+  s.watchdog_per_million = dice.pick(shares);
+  s.try_per_million = dice.pick(shares);
+  s.expire_per_million = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(50000, 800000));
+  s.detach_per_million = dice.chance(200000) ? 100000 : 0;
+  s.cancel_per_million = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(50000, 500000));
+  s.max_hold_per_million = dice.chance(300000) ? 300000 : 0;
+  const Micros thinks[] = {1ms, 20ms, 300ms, 1s};
+  s.think_most = dice.pick(thinks);
+  s.hold_most =
+      dice.coin() ? dice.between(Micros{1ms}, Micros{s.ttl_high} * 2) : dice.between(Micros{100us}, 50ms);
+}
+
+}  // namespace
+
+Swarm Swarm::draw(std::uint64_t seed) {
+  Dice dice(seed ^ 0x5EED0F5A11ULL);
+  Swarm s;
+  const int sizes[] = {3, 3, 3, 5, 5, 1, 2, 4, 7};
+  s.nodes = dice.pick(sizes);
+  s.processes = static_cast<int>(dice.between(1, 4));
+  s.actors = static_cast<int>(dice.between(1, 3));
+  s.names = dice.coin() ? 1 : static_cast<int>(dice.between(1, 4));
+  s.faults_stop = dice.between(Micros{1s}, 8s);
+  s.timer_late_most = dice.coin() ? 0us : dice.between(Micros{1us}, 3ms);
+  draw_network(dice, s);
+  draw_faults(dice, s);
+  draw_clocks(dice, s);
+  draw_callers(dice, s);
+  return s;
+}
+
+std::string Swarm::describe() const {
+  std::ostringstream out;
+  const auto us = [](Micros d) { return d.count(); };
+  out << "nodes=" << nodes << " processes=" << processes << " actors=" << actors << " names=" << names
+      << " faults_stop_us=" << us(faults_stop) << " delay_us=" << us(delay_min) << ".." << us(delay_most)
+      << " reconnect_us=" << us(reconnect_most) << " notice_us=" << us(notice_most)
+      << " late_us=" << us(late_most) << " kill_leftovers=" << kill_leftovers
+      << " refused_fails_fast=" << refused_fails_fast << " connect_timeout_ms=" << connect_timeout.count()
+      << " backlog=" << backlog << " cut_us=" << us(cut_every) << " partition_us=" << us(partition_every)
+      << " crash_us=" << us(crash_every) << " stall_us=" << us(stall_every) << " pause_us=" << us(pause_every)
+      << " death_us=" << us(death_every) << " outage_us=" << us(outage_most)
+      << " refusal_ppm=" << refusal_per_million << " preempt_ppm=" << preempt_per_million
+      << " preempt_us=" << us(preempt_most) << " timer_late_us=" << us(timer_late_most)
+      << " client_ppm=" << client_ppm_low << ".." << client_ppm_high << " node_ppm=" << node_ppm_low << ".."
+      << node_ppm_high << " ttl_ms=" << ttl_low.count() << ".." << ttl_high.count()
+      << " watchdog_ppm=" << watchdog_per_million << " try_ppm=" << try_per_million
+      << " expire_ppm=" << expire_per_million << " detach_ppm=" << detach_per_million
+      << " cancel_ppm=" << cancel_per_million << " max_hold_ppm=" << max_hold_per_million
+      << " think_us=" << us(think_most) << " hold_us=" << us(hold_most);
+  return out.str();
+}
+
+}  // namespace redlock::sim

@@ -1,0 +1,63 @@
+// What one seed is like: how many of everything, how slow, how faulty, how the clocks run. Each seed draws
+// its own mixture, since faults that are all present all the time hide each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/time.h"
+
+namespace redlock::sim {
+
+struct Swarm {
+  int nodes = 3;
+  int processes = 2;
+  int actors = 2;  // concurrent callers per process
+  int names = 1;
+  core::Micros faults_stop{0};  // and no new calls after it
+
+  // network
+  core::Micros delay_min{0};
+  core::Micros delay_most{0};
+  core::Micros reconnect_most{0};
+  core::Micros notice_most{0};  // until a client sees that its connection is gone
+  core::Micros late_most{0};    // how late a dead connection's requests may still arrive
+  bool kill_leftovers = false;  // a new connection first ends the old one on the server
+  bool refused_fails_fast = false;
+  core::Millis connect_timeout{1000};
+  int backlog = 0;
+
+  // faults: mean time between two of a kind, 0 for never
+  core::Micros cut_every{0};
+  core::Micros partition_every{0};
+  core::Micros crash_every{0};
+  core::Micros stall_every{0};
+  core::Micros pause_every{0};
+  core::Micros death_every{0};
+  core::Micros outage_most{0};            // longest partition, crash, stall, pause
+  std::uint32_t refusal_per_million = 0;  // a node answers with an error of its own
+  std::uint32_t preempt_per_million = 0;  // a process loses its processor between two of its own calls
+  core::Micros preempt_most{0};
+  core::Micros timer_late_most{0};
+
+  // clocks, in parts per million; together within the protocol's ttl/100
+  std::int64_t client_ppm_low = 0, client_ppm_high = 0;
+  std::int64_t node_ppm_low = 0, node_ppm_high = 0;
+
+  // callers
+  core::Millis ttl_low{100}, ttl_high{10000};
+  std::uint32_t watchdog_per_million = 500000;
+  std::uint32_t try_per_million = 300000;
+  std::uint32_t expire_per_million = 0;  // keep a lease until it is over
+  std::uint32_t detach_per_million = 0;
+  std::uint32_t cancel_per_million = 0;
+  std::uint32_t max_hold_per_million = 0;
+  core::Micros think_most{0};
+  core::Micros hold_most{0};
+
+  static Swarm draw(std::uint64_t seed);
+  // One line.
+  [[nodiscard]] std::string describe() const;
+};
+
+}  // namespace redlock::sim
