@@ -17,7 +17,7 @@ namespace {
   std::fprintf(stderr,
                "bench_redlock: %s\n"
                "usage: bench_redlock [--mode batch|lat|fault|serve|tput|contend]"
-               " [--peer redlock|redlock-blocking]\n"
+               " [--peer redlock|redlock-blocking|floor]\n"
                "       [--ports P,P,...] [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS]"
                " [--prefix P]\n",
                problem.c_str());

@@ -11,7 +11,7 @@ namespace redlock::bench {
 
 struct Arguments {
   std::string mode = "lat";      // batch, lat, fault, serve, tput, contend
-  std::string peer = "redlock";  // redlock: one loop, callbacks; redlock-blocking: LockManager and threads
+  std::string peer = "redlock";  // redlock: one loop, callbacks; redlock-blocking: LockManager; floor
   std::string prefix = "k";
   std::vector<int> ports{7001, 7002, 7003, 7004, 7005};
   int n = 2000;  // pairs in all; contend: per worker

@@ -1,94 +1,23 @@
-// Workers are small state machines: acquire, in its callback release, in that callback the next acquire. The
-// loop never waits between the two, so what is timed is the client and the nodes.
+// What is done in each mode, on one loop: by the library's client, or by the floor under it.
 #include "loop_peer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "loop_side.h"
+#include "crowd.h"
+#include "floor_worker.h"
+#include "lock_worker.h"
+#include "loop.h"
 
 namespace redlock::bench {
 
 namespace {
 
-constexpr double kLongestRunMicros = 45e6;  // callers give up soon after
-
-// Many workers at once, each `pairs` times; names differ by worker, or are one for all.
-class Crowd {
- public:
-  Crowd(Side& side, const Arguments& a, bool one_name, Samples& samples)
-      : prefix_(a.prefix), one_name_(one_name), samples_(samples) {
-    const auto wait = one_name ? std::optional<core::Millis>{} : core::Millis{0};
-    const int workers = a.mode == "tput" || a.mode == "contend" ? a.workers : 1;
-    for (int i = 0; i < workers; ++i)
-      members_.push_back({{side.client(), acquire_options(a, wait)},
-                          one_name ? prefix_ : prefix_ + std::to_string(i),
-                          0,
-                          0});
-  }
-  void run(int pairs) {
-    live_ = members_.size();
-    finished_ = pairs <= 0;
-    give_up_ = micros_now() + kLongestRunMicros;
-    if (finished_) return;
-    for (auto& member : members_) {
-      member.left = pairs;
-      start(member);
-    }
-    Side::run_until(finished_);
-  }
-  [[nodiscard]] std::size_t size() const { return members_.size(); }
-
- private:
-  struct Member {
-    Worker worker;
-    std::string name;
-    int left;
-    double began;
-  };
-
-  void start(Member& member) {
-    member.began = micros_now();
-    member.worker.acquire(member.name, [this, &member](const std::string& error) {
-      const double held = micros_now();
-      if (!error.empty()) {
-        ++samples_.failed;
-        next(member);
-        return;
-      }
-      samples_.acquire.push_back(held - member.began);
-      if (one_name_ && holders_++ != 0) ++samples_.overlaps;
-      if (one_name_) --holders_;
-      member.worker.release([this, &member, held](bool) {
-        samples_.release.push_back(micros_now() - held);
-        ++samples_.done;
-        next(member);
-      });
-    });
-  }
-  void next(Member& member) {
-    if (--member.left > 0 && micros_now() < give_up_) {
-      start(member);
-    } else if (--live_ == 0) {
-      finished_ = true;
-    }
-  }
-
-  std::string prefix_;
-  bool one_name_;
-  Samples& samples_;
-  std::vector<Member> members_;
-  std::size_t live_ = 0;
-  int holders_ = 0;
-  double give_up_ = 0;
-  bool finished_ = false;
-};
-
-int run_batches(Crowd& crowd, Samples& samples, Lines& lines) {
+template <class Worker>
+int run_batches(Crowd<Worker>& crowd, Samples& samples, Lines& lines) {
   for (std::string line; lines.next(line);) {
     samples = {};
     const int pairs = std::atoi(line.c_str());
@@ -99,6 +28,7 @@ int run_batches(Crowd& crowd, Samples& samples, Lines& lines) {
   return 0;
 }
 
+template <class Worker>
 int run_faults(Worker& worker, const Arguments& a) {
   for (int i = 0; i < a.n; ++i) {
     bool done = false;
@@ -118,7 +48,7 @@ int run_faults(Worker& worker, const Arguments& a) {
         done = true;
       });
     });
-    Side::run_until(done);
+    run_until(done);
     print_operation(i, error.empty() ? "ok" : "fail", held - began, ended - held, error);
   }
   std::puts("DONE");
@@ -126,6 +56,7 @@ int run_faults(Worker& worker, const Arguments& a) {
   return 0;
 }
 
+template <class Worker>
 int run_server(Worker& worker, const Arguments& a, Lines& lines) {
   for (std::string line; lines.next(line);) {
     bool done = false;
@@ -142,26 +73,25 @@ int run_server(Worker& worker, const Arguments& a, Lines& lines) {
         done = true;
       });
     }
-    Side::run_until(done);
+    run_until(done);
     print_answer(line == "A" ? 'A' : 'R', ok, began, micros_now());
   }
   return 0;
 }
 
-}  // namespace
-
-int run_loop_peer(const Arguments& a) {
-  Side side(a);
+template <class Worker>
+int run(const Arguments& a) {
+  typename Worker::Side side(a);
   Samples samples;
   Lines lines;
   std::string line;
-  Crowd crowd(side, a, a.mode == "contend", samples);
+  Crowd<Worker> crowd(side, a, a.mode == "contend", samples);
   crowd.run(crowd.size() == 1 ? a.warm : 2);
   samples = {};
   print_ready();
   if (a.mode == "batch") return run_batches(crowd, samples, lines);
   // As patient as a caller that must have the lock; a fault shows as a long wait, not as a quick refusal.
-  Worker patient(side.client(), acquire_options(a, core::Millis{10000}));
+  Worker patient(side, a, std::chrono::milliseconds{10000});
   if (a.mode == "serve") return run_server(patient, a, lines);
   if (!lines.next(line)) return 3;
   if (a.mode == "fault") return run_faults(patient, a);
@@ -169,6 +99,12 @@ int run_loop_peer(const Arguments& a) {
   crowd.run(a.mode == "tput" ? a.n / a.workers : a.n);
   print_result(a, samples, meter);
   return 0;
+}
+
+}  // namespace
+
+int run_loop_peer(const Arguments& a) {
+  return a.peer == "floor" ? run<FloorWorker>(a) : run<LockWorker>(a);
 }
 
 }  // namespace redlock::bench

@@ -1,5 +1,5 @@
-// The client on one libuv loop, as a program with callbacks uses it: all workers share one loop, one client
-// and one connection per node.
+// The two faces that are measured: the client on one libuv loop, as a program with callbacks uses it (all
+// workers share one loop, one client and one connection per node), and LockManager with a thread per worker.
 #pragma once
 
 #include "arguments.h"
@@ -8,7 +8,6 @@ namespace redlock::bench {
 
 // Runs arguments.mode from the first connection to the last line. Returns the exit code.
 int run_loop_peer(const Arguments& arguments);
-// The same through LockManager; every worker is a thread.
 int run_blocking_peer(const Arguments& arguments);
 
 }  // namespace redlock::bench
