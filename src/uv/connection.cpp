@@ -1,0 +1,289 @@
+// The transitions of one node's connection. Failures of every kind come together in go_down(), so that there
+// is one place where requests get their final answers and one where the next attempt is planned.
+#include "uv/connection.h"
+
+#include <utility>
+
+#include "uv/clocks.h"
+
+namespace redlock::uv {
+
+using core::Micros;
+using core::Reply;
+using core::ReplyKind;
+
+namespace {
+
+// When a write fails, reading shows the end as well, after the server's last words. If it does not, which no
+// system should do, the connection ends without them.
+constexpr core::Millis kLastWords{100};
+
+Reply unknown(Cause cause) {
+  return {ReplyKind::unknown, cause, core::kNoTimeLeft};
+}
+
+std::string in_words(int status) {
+  return status == UV_EOF ? "closed by the server" : uv_strerror(status);
+}
+
+}  // namespace
+
+Connection::Connection(Shared& shared, const NodeUrl& url, Events events)
+    : shared_(shared),
+      events_(std::move(events)),
+      log_(shared.log, url.label()),
+      dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url),
+      handshake_(url),
+      pipeline_(shared.encoder, shared.min_node_timeout, events_.reply) {
+  uv_timer_init(shared_.loop, &timer_);
+  timer_.data = this;
+  shared_.lifetime->add();
+}
+
+// ---- requests --------------------------------------------------------------------------------------------
+
+bool Connection::keeps_requests() const {
+  return state_ == State::up || !tried_;
+}
+
+void Connection::answer_later(Answer answer) {
+  answers_.push_back(std::move(answer));
+  shared_.turn->request();
+}
+
+void Connection::send(const client::RequestTag& tag, const core::Request& request, std::string_view key,
+                      Micros timeout_cap) {
+  if (state_ == State::closed) return;
+  if (!keeps_requests()) return answer_later({tag, down_reply_, down_text_, nullptr});
+  if (!pipeline_.has_room(request.kind)) return answer_later({tag, unknown(Cause::backlog), {}, nullptr});
+  pipeline_.push(tag, request, key, timeout_cap);
+  if (state_ == State::up) shared_.turn->request();
+}
+
+void Connection::raw(std::string_view resp, int replies, Micros timeout,
+                     std::function<void(RawAnswer)> done) {
+  if (state_ == State::closed) return;
+  auto call = std::make_unique<RawCall>(RawCall{{}, std::move(done)});
+  if (!keeps_requests()) return answer_later({{}, down_reply_, down_text_, std::move(call)});
+  if (!pipeline_.has_room_for_raw()) return answer_later({{}, unknown(Cause::backlog), {}, std::move(call)});
+  pipeline_.push_raw(resp, replies, timeout, std::move(call));
+  if (state_ == State::up) shared_.turn->request();
+}
+
+// ---- the end of a turn -----------------------------------------------------------------------------------
+
+void Connection::check_timers() {
+  if (!timer_due_ || state_ == State::closed) return;
+  timer_due_ = false;
+  const Micros now = transport_clock();
+  switch (state_) {
+    case State::dialing:
+      dialer_.expire(now);
+      if (state_ == State::dialing) arm(dialer_.deadline());
+      break;
+    case State::handshaking:
+      if (now < attempt_limit_) return arm(attempt_limit_);
+      return go_down(
+          {unknown(Cause::connecting), "no answer to the handshake", "no answer to the handshake"});
+    case State::waiting:
+      if (now < retry_at_) return arm(retry_at_);
+      return attempt();
+    case State::up:
+      if (write_failed_ && now >= *write_failed_ + kLastWords) return on_ended(stream_->write_error());
+      pipeline_.expire(now);
+      if (state_ != State::up) return;
+      if (write_failed_) arm(*write_failed_ + kLastWords);
+      if (pipeline_.next_deadline()) arm(*pipeline_.next_deadline());
+      break;
+    case State::idle:
+    case State::closed:
+      break;
+  }
+}
+
+void Connection::deliver() {
+  delivering_.swap(answers_);  // what callbacks add comes at the end of the next turn
+  for (auto& answer : delivering_) {
+    if (state_ == State::closed) break;
+    if (!answer.raw) {
+      events_.reply(answer.tag, answer.reply, answer.text);
+      continue;
+    }
+    answer.raw->answer.cause = answer.reply.cause;
+    answer.raw->answer.text = std::move(answer.text);
+    const auto done = std::exchange(answer.raw->done, nullptr);
+    done(std::move(answer.raw->answer));
+  }
+  delivering_.clear();
+  if (std::exchange(up_event_due_, false)) events_.up();
+}
+
+void Connection::flush() {
+  if (state_ != State::up) return;
+  if (!pipeline_.out().empty()) {
+    // Also what the kernel cannot take yet: a node that reads nothing must time out like one that says
+    // nothing.
+    pipeline_.sent(transport_clock());
+    write(pipeline_.out());
+    if (pipeline_.next_deadline()) arm(*pipeline_.next_deadline());
+  }
+  if (stream_->write_error() == 0 || write_failed_) return;
+  write_failed_ = transport_clock();
+  arm(*write_failed_ + kLastWords);
+}
+
+void Connection::write(std::string& out) {
+  if (!stream_->busy()) ++writes_;
+  stream_->write(out);
+}
+
+// ---- life ------------------------------------------------------------------------------------------------
+
+void Connection::arm(Micros at) {
+  if (armed_for_ && *armed_for_ <= at) return;  // it fires early, finds nothing due and is armed again
+  armed_for_ = at;
+  const auto on_timer = [](uv_timer_t* timer) {
+    auto& self = *static_cast<Connection*>(timer->data);
+    self.armed_for_.reset();
+    self.timer_due_ = true;
+    self.shared_.turn->request_after_poll();
+  };
+  uv_timer_start(&timer_, on_timer, timer_ms(at - transport_clock()), 0);
+}
+
+void Connection::start() {
+  if (state_ == State::idle) attempt();
+}
+
+void Connection::attempt() {
+  state_ = State::dialing;
+  attempt_limit_ = transport_clock() + shared_.connect_timeout;
+  dialer_.dial(attempt_limit_, [this](Dialed dialed) { on_dialed(std::move(dialed)); });
+  if (state_ == State::dialing) arm(dialer_.deadline());
+}
+
+void Connection::on_dialed(Dialed dialed) {
+  if (!dialed.stream) {
+    const Cause cause = dialed.timed_out ? Cause::connecting : Cause::not_connected;
+    return go_down({unknown(cause), dialed.error, "cannot connect: " + dialed.error});
+  }
+  state_ = State::handshaking;
+  stream_ = std::move(dialed.stream);
+  stream_->on_drained([this] { shared_.turn->request(); });
+  stream_->read([this](std::string_view bytes) { on_bytes(bytes); },
+                [this](int status) { on_ended(status); });
+  std::string hello = handshake_.begin();
+  handshake_sent_ = transport_clock();
+  write(hello);
+  arm(attempt_limit_);
+}
+
+void Connection::on_bytes(std::string_view bytes) {
+  decoder_.feed(bytes);
+  const Micros now = transport_clock();
+  while (state_ == State::handshaking || state_ == State::up) {
+    const bool in_handshake = state_ == State::handshaking;
+    switch (decoder_.next(in_handshake ? value_ : pipeline_.slot())) {
+      case redis::Decoder::Status::need_more:
+        return;
+      case redis::Decoder::Status::broken:
+        return on_nonsense(decoder_.problem());
+      case redis::Decoder::Status::value:
+        if (in_handshake)
+          on_handshake(value_);
+        else if (!pipeline_.accept(now) && state_ == State::up)
+          return on_nonsense(pipeline_.problem());
+    }
+  }
+}
+
+void Connection::on_handshake(const redis::Value& value) {
+  switch (handshake_.on_value(value)) {
+    case Handshake::Step::more:
+      return;
+    case Handshake::Step::ready:
+      return on_ready();
+    case Handshake::Step::refused:
+      return on_handshake_failed();
+    case Handshake::Step::nonsense:
+      return on_nonsense("an answer of the wrong kind in the handshake");
+  }
+}
+
+void Connection::on_ready() {
+  state_ = State::up;
+  tried_ = true;
+  up_since_ = transport_clock();
+  pipeline_.rtt().sample(up_since_ - handshake_sent_);
+  if (leftover_ && leftover_->same_server(handshake_.identity())) {
+    std::string resp;
+    redis::append_command(resp, {"CLIENT", "KILL", "ID", std::to_string(leftover_->client_id)});
+    pipeline_.push_silent(resp);
+  }
+  leftover_.reset();
+  log_.connected();
+  up_event_due_ = true;
+  shared_.turn->request();
+}
+
+void Connection::on_ended(int status) {
+  if (state_ == State::handshaking && handshake_.turned_away()) return on_handshake_failed();
+  const std::string why = in_words(status);
+  if (state_ == State::handshaking)
+    return go_down({unknown(Cause::not_connected), why, "connection lost in the handshake: " + why});
+  go_down({unknown(Cause::not_connected), why, "connection lost: " + why});
+}
+
+void Connection::on_handshake_failed() {
+  go_down({handshake_.refusal(), handshake_.complaint(), "refused: " + handshake_.complaint()});
+}
+
+void Connection::on_nonsense(const std::string& problem) {
+  Trouble trouble{unknown(Cause::protocol), problem, "speaks no Redis: " + problem};
+  trouble.nonsense = true;
+  go_down(std::move(trouble));
+}
+
+void Connection::go_down(Trouble trouble) {
+  const Micros now = transport_clock();
+  const bool was_up = state_ == State::up;
+  if (was_up && pipeline_.awaits_answers() && handshake_.identity().client_id != 0)
+    leftover_ = handshake_.identity();
+  state_ = State::waiting;
+  tried_ = true;
+  stream_.reset();
+  dialer_.cancel();
+  decoder_ = redis::Decoder();
+  write_failed_.reset();
+  up_event_due_ = false;
+
+  const Reply when_not_sent = was_up ? unknown(Cause::not_connected) : trouble.reply;
+  const auto front = trouble.nonsense ? std::optional(unknown(Cause::protocol)) : std::nullopt;
+  pipeline_.fail_all(unknown(Cause::disconnected), when_not_sent, front, trouble.text, answers_);
+  shared_.turn->request();
+  down_reply_ = trouble.reply;
+  if (down_reply_.cause == Cause::connecting) down_reply_.cause = Cause::not_connected;
+  down_text_ = std::move(trouble.text);
+
+  const bool lost = was_up && !trouble.nonsense;
+  const std::uint64_t jitter = shared_.random.bits();
+  const core::Millis wait =
+      lost ? reconnect_.after_loss(now - up_since_, jitter) : reconnect_.after_failure(jitter);
+  retry_at_ = now + wait;
+  arm(retry_at_);
+  log_.down(trouble.log_line, wait, now);
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  stream_.reset();
+  dialer_.cancel();
+  pipeline_.clear();
+  answers_.clear();
+  up_event_due_ = false;
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_),
+           [](uv_handle_t* handle) { static_cast<Connection*>(handle->data)->shared_.lifetime->drop(); });
+}
+
+}  // namespace redlock::uv

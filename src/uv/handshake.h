@@ -1,0 +1,62 @@
+// What is said on a new connection before it may carry requests, in one write: log in, choose the database,
+// and learn who we are to the server (CLIENT ID) and which server it is (run id), so that our leftovers can
+// be dropped there later and nobody else's. Pure: bytes out, values in, a verdict.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/request.h"
+#include "redis/codec.h"
+#include "redlock/node_url.h"
+
+namespace redlock::uv {
+
+// One connection as the server knows it.
+struct Identity {
+  std::int64_t client_id = 0;  // 0: unknown
+  std::string run_id;          // empty: unknown
+
+  // Client ids begin anew when a server restarts: only the same run makes them ours.
+  [[nodiscard]] bool same_server(const Identity& other) const {
+    return !run_id.empty() && run_id == other.run_id;
+  }
+};
+
+class Handshake {
+ public:
+  enum class Step : std::uint8_t { more, ready, refused, nonsense };
+
+  explicit Handshake(const NodeUrl& url) : url_(url) {}
+
+  // Begins anew; the bytes to send.
+  std::string begin();
+  Step on_value(const redis::Value& value);
+
+  // After ready.
+  [[nodiscard]] const Identity& identity() const { return identity_; }
+  // After refused or turned away: what that means for requests, and the server's words without the password.
+  [[nodiscard]] core::Reply refusal() const;
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  // One error and nothing else has come: if the connection ends now, that is why ("max number of clients",
+  // protected mode).
+  [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
+
+ private:
+  enum class Command : std::uint8_t { auth, select, client_id, set_name, info };
+
+  Step on_error(Command command, std::string_view text);
+  [[nodiscard]] std::string without_secrets(std::string text) const;
+
+  NodeUrl url_;
+  std::vector<Command> expected_;
+  std::size_t at_ = 0;
+  Identity identity_;
+  Cause cause_ = Cause::none;
+  std::string complaint_;
+};
+
+}  // namespace redlock::uv

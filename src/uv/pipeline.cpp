@@ -1,0 +1,208 @@
+// The hot path: everything here runs once per request or reply. Nothing is allocated but by growth, and the
+// clock is read by the caller, once per batch.
+#include "uv/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/assert.h"
+
+namespace redlock::uv {
+
+using core::Micros;
+
+namespace {
+
+bool cleans_up(core::RequestKind kind) {
+  return kind == core::RequestKind::release || kind == core::RequestKind::undo;
+}
+
+constexpr core::Reply kTimedOut{core::ReplyKind::unknown, Cause::timed_out, core::kNoTimeLeft};
+
+}  // namespace
+
+Pipeline::Pipeline(redis::Encoder& encoder, Micros min_timeout, OnReply on_reply)
+    : encoder_(encoder), min_timeout_(min_timeout), on_reply_(std::move(on_reply)), values_(1) {}
+
+bool Pipeline::has_room(core::RequestKind kind) const {
+  return pending_.size() < (cleans_up(kind) ? 2 * kBacklog : kBacklog);
+}
+
+void Pipeline::push(const client::RequestTag& tag, const core::Request& request, std::string_view key,
+                    Micros timeout_cap) {
+  Pending& pending = pending_.push_back();
+  pending.kind = Pending::Kind::request;
+  pending.by_text = pending.timed_out = false;
+  pending.replies = redis::replies_expected(request);
+  pending.tag = tag;
+  pending.request = request;
+  pending.sent = Micros{0};
+  pending.timeout = timeout_cap;  // until sent() knows better
+  // Only scripts can be unknown to the server.
+  pending.key.assign(request.kind == core::RequestKind::acquire ? std::string_view{} : key);
+  ++unsent_;
+  encoder_.append(request, key, false, out_);
+}
+
+void Pipeline::push_raw(std::string_view resp, int replies, Micros timeout, std::unique_ptr<RawCall> call) {
+  REDLOCK_ASSERT(replies > 0);
+  Pending& pending = pending_.push_back();
+  pending.kind = Pending::Kind::raw;
+  pending.by_text = pending.timed_out = false;
+  pending.replies = replies;
+  pending.sent = Micros{0};
+  pending.timeout = timeout;
+  pending.raw = std::move(call);
+  ++unsent_;
+  out_ += resp;
+}
+
+void Pipeline::push_silent(std::string_view resp) {
+  Pending& pending = pending_.push_back();
+  pending.kind = Pending::Kind::silent;
+  pending.by_text = false;
+  pending.timed_out = true;  // nobody waits
+  pending.replies = 1;
+  pending.sent = Micros{0};
+  ++unsent_;
+  out_ += resp;
+}
+
+void Pipeline::sent(Micros now) {
+  for (std::size_t i = pending_.size() - unsent_; i < pending_.size(); ++i) {
+    Pending& pending = pending_[i];
+    if (pending.sent == Micros{0}) {
+      pending.sent = now;
+      if (pending.kind == Pending::Kind::request)
+        pending.timeout = rtt_.timeout(min_timeout_, pending.timeout);
+    }
+    if (pending.timed_out) continue;
+    next_deadline_ = std::min(next_deadline_.value_or(pending.deadline()), pending.deadline());
+  }
+  unsent_ = 0;
+}
+
+redis::Value& Pipeline::slot() {
+  if (values_.size() <= have_) values_.resize(have_ + 1);
+  return values_[have_];
+}
+
+bool Pipeline::accept(Micros now) {
+  // An answer to what was not even sent is nobody's: the server's replies are out of step with our requests.
+  if (!awaits_answers()) {
+    problem_ = "an answer that nobody asked for";
+    return false;
+  }
+  Pending& front = pending_.front();
+  if (++have_ < static_cast<std::size_t>(front.replies)) return true;
+  problem_.clear();
+  switch (front.kind) {
+    case Pending::Kind::silent:
+      pop();
+      break;
+    case Pending::Kind::raw:
+      finish_raw(now);
+      break;
+    case Pending::Kind::request:
+      finish_request(now);
+      break;
+  }
+  return problem_.empty();
+}
+
+void Pipeline::finish_request(Micros now) {
+  Pending& front = pending_.front();
+  const redis::Interpreted answer = redis::interpret(front.request, values_.data());
+  if (answer.nonsense) {
+    problem_ = answer.text.empty() ? "an answer of the wrong kind" : answer.text;
+    return;
+  }
+  if (answer.no_script && !front.by_text) return send_again_by_text();
+  sample(front, now);
+  const client::RequestTag tag = front.tag;
+  pop();
+  on_reply_(tag, answer.reply, answer.text);
+}
+
+void Pipeline::finish_raw(Micros now) {
+  const std::unique_ptr<RawCall> call = std::move(pending_.front().raw);
+  sample(pending_.front(), now);
+  call->answer.elapsed = now - pending_.front().sent;
+  call->answer.values.assign(std::make_move_iterator(values_.begin()),
+                             std::make_move_iterator(values_.begin() + static_cast<std::ptrdiff_t>(have_)));
+  pop();
+  // After a timeout nobody waits any more.
+  if (const auto done = std::exchange(call->done, nullptr)) done(std::move(call->answer));
+}
+
+// Same request, same timeout; only its place in the order is the last one now.
+void Pipeline::send_again_by_text() {
+  Pending again;
+  std::swap(again, pending_.front());
+  pop();
+  again.by_text = true;
+  Pending& back = pending_.push_back();
+  std::swap(back, again);
+  ++unsent_;
+  encoder_.append(back.request, back.key, true, out_);
+}
+
+// One sample per write: the replies that come together were sent together.
+void Pipeline::sample(const Pending& answered, Micros now) {
+  if (answered.by_text || answered.sent == last_sampled_) return;
+  last_sampled_ = answered.sent;
+  rtt_.sample(now - answered.sent);
+}
+
+void Pipeline::pop() {
+  pending_.pop_front();
+  have_ = 0;
+  if (timed_out_ > 0) --timed_out_;
+}
+
+void Pipeline::expire(Micros now) {
+  next_deadline_.reset();
+  bool all_so_far = true;
+  for (std::size_t i = timed_out_; i < pending_.size(); ++i) {
+    Pending& pending = pending_[i];
+    if (pending.sent == Micros{0})
+      break;  // only unsent ones follow, or one sent again, which sent() will see
+    const bool due = pending.deadline() <= now;
+    if (!pending.timed_out && !due)
+      next_deadline_ = std::min(next_deadline_.value_or(pending.deadline()), pending.deadline());
+    all_so_far = all_so_far && (pending.timed_out || due);
+    if (all_so_far) timed_out_ = i + 1;
+    if (pending.timed_out || !due) continue;
+    pending.timed_out = true;
+    if (pending.kind == Pending::Kind::raw) {
+      auto done = std::exchange(pending.raw->done, nullptr);
+      done({Cause::timed_out, {}, {}, now - pending.sent});
+    } else {
+      const client::RequestTag tag = pending.tag;  // what follows may push, and move the ring
+      on_reply_(tag, kTimedOut, {});
+    }
+  }
+}
+
+void Pipeline::fail_all(core::Reply when_sent, core::Reply when_not, std::optional<core::Reply> front,
+                        const std::string& text, std::vector<Answer>& answers) {
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    Pending& pending = pending_[i];
+    if (pending.kind == Pending::Kind::silent) continue;
+    core::Reply reply = pending.sent == Micros{0} ? when_not : when_sent;
+    if (i == 0 && front && pending.sent != Micros{0}) reply = *front;
+    if (pending.kind == Pending::Kind::raw && !pending.raw->done) continue;
+    answers.push_back({pending.tag, reply, text, std::move(pending.raw)});
+  }
+  clear();
+}
+
+void Pipeline::clear() {
+  pending_.clear();
+  unsent_ = timed_out_ = have_ = 0;
+  out_ = {};
+  values_.assign(1, {});
+  next_deadline_.reset();
+}
+
+}  // namespace redlock::uv

@@ -1,0 +1,113 @@
+// The host: who does what at the end of a turn, in which order. Answers first, then the client's own end of
+// turn (where a round samples T0 and sends), then the writes: so T0 is before the first send, and all that
+// one turn had to say to a node goes out in one system call.
+#include "uv/uv_host.h"
+
+#include <utility>
+
+#include "core/assert.h"
+#include "uv/connection.h"
+#include "uv/turn.h"
+#include "uv/wake_timer.h"
+
+namespace redlock::uv {
+
+struct UvHost::Impl {
+  Impl(uv_loop_t* loop, HostConfig config);
+
+  void end_of_turn(bool after_poll);
+  Connection& at(core::Node node) { return *connections[static_cast<std::size_t>(core::index(node))]; }
+
+  Lifetime lifetime;
+  Turn turn;
+  WakeTimer wake;
+  Shared shared;
+  std::vector<std::unique_ptr<Connection>> connections;
+  client::Client* client = nullptr;
+  bool turn_end_wanted = false;
+  bool closing = false;
+  bool over = false;
+};
+
+UvHost::Impl::Impl(uv_loop_t* loop, HostConfig config)
+    : turn(loop, lifetime, [this](bool after_poll) { end_of_turn(after_poll); }),
+      wake(loop, lifetime, [this] { client->on_wake(); }) {
+  shared.loop = loop;
+  shared.lifetime = &lifetime;
+  shared.turn = &turn;
+  shared.connect_timeout = config.connect_timeout;
+  shared.min_node_timeout = config.min_node_timeout;
+  shared.log = std::move(config.log);
+  for (std::size_t i = 0; i < config.nodes.size(); ++i) {
+    const core::Node node = core::node_at(static_cast<int>(i));
+    Connection::Events events;
+    events.reply = [this, node](const client::RequestTag& tag, const core::Reply& reply,
+                                std::string_view text) { client->on_reply(node, tag, reply, text); };
+    events.up = [this, node] { client->on_node_up(node); };
+    connections.push_back(std::make_unique<Connection>(shared, config.nodes[i], std::move(events)));
+  }
+}
+
+void UvHost::Impl::end_of_turn(bool after_poll) {
+  if (after_poll)
+    for (auto& connection : connections) connection->check_timers();
+  for (auto& connection : connections) connection->deliver();
+  if (!closing && std::exchange(turn_end_wanted, false)) client->on_turn_end();
+  for (auto& connection : connections) connection->flush();
+}
+
+UvHost::UvHost(uv_loop_t* loop, HostConfig config) : impl_(std::make_unique<Impl>(loop, std::move(config))) {}
+
+UvHost::~UvHost() {
+  REDLOCK_ASSERT(impl_->over);  // libuv would go on with handles that are no more
+}
+
+void UvHost::attach(client::Client& client) {
+  impl_->client = &client;
+}
+
+void UvHost::start() {
+  REDLOCK_ASSERT(impl_->client != nullptr);
+  for (auto& connection : impl_->connections) connection->start();
+}
+
+void UvHost::close(std::function<void()> closed) {
+  REDLOCK_ASSERT(!impl_->closing);
+  impl_->closing = true;
+  impl_->lifetime.when_over([this, closed = std::move(closed)] {
+    impl_->over = true;
+    if (closed) closed();  // may destroy this host
+  });
+  for (auto& connection : impl_->connections) connection->close();
+  impl_->wake.close();
+  impl_->turn.close();
+}
+
+void UvHost::raw(core::Node node, std::string resp, int replies, core::Micros timeout,
+                 std::function<void(RawAnswer)> done) {
+  impl_->at(node).raw(resp, replies, timeout, std::move(done));
+}
+
+core::Instant UvHost::now() {
+  return read_clocks();
+}
+
+void UvHost::send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
+                  core::Micros timeout_cap) {
+  impl_->at(node).send(tag, request, key, timeout_cap);
+}
+
+void UvHost::wake_at(std::optional<core::Instant> at) {
+  impl_->wake.set(at);
+}
+
+void UvHost::wake_at_turn_end() {
+  impl_->turn_end_wanted = true;
+  impl_->turn.request();
+}
+
+client::Random UvHost::random() {
+  return impl_->shared.random.draw();
+}
+
+}  // namespace redlock::uv
