@@ -88,7 +88,7 @@ struct Decoder::Impl {
 
   Status broken(std::string why) {
     problem = std::move(why);
-    buffer = {};
+    std::string().swap(buffer);  // assignment would keep the memory
     begin = 0;
     return Status::broken;
   }
@@ -139,7 +139,7 @@ Decoder::Status Decoder::next(Value& out) {
   d.begin += size;
   if (d.begin == d.buffer.size()) {
     d.begin = 0;
-    if (d.buffer.capacity() > kKeptBytes) d.buffer = {};
+    if (d.buffer.capacity() > kKeptBytes) std::string().swap(d.buffer);
     d.buffer.clear();
   }
   return Status::value;

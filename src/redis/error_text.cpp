@@ -29,12 +29,13 @@ constexpr std::array<std::pair<std::string_view, Cause>, 12> kCodes{{
 }};
 
 // Errors that come as plain `ERR`, known by how they go on.
-constexpr std::array<std::pair<std::string_view, Cause>, 5> kPhrases{{
+constexpr std::array<std::pair<std::string_view, Cause>, 6> kPhrases{{
     {"max number of clients", Cause::max_clients},
     {"invalid password", Cause::authentication},  // AUTH before Redis 6
     {"Client sent AUTH, but no password", Cause::authentication},
     {"AUTH <password> called without", Cause::authentication},
     {"invalid username-password", Cause::authentication},
+    {"The user executing the script can't", Cause::permission},  // Redis 7.0, in a script
 }};
 
 bool is_code_at(std::string_view text, std::string_view code) {
@@ -57,13 +58,15 @@ Cause cause_of_error(std::string_view error_text) {
   while (error_text.starts_with(' ')) error_text.remove_prefix(1);
   for (const auto& [phrase, cause] : kPhrases)
     if (error_text.starts_with(phrase)) return cause;
-  // Redis before 7: "ERR Error running script (call to f_<sha>): @user_script:3: -READONLY You can't ...".
-  if (error_text.starts_with("Error running script")) {
-    const auto inner = error_text.rfind("@user_script");
-    const auto start = inner == std::string_view::npos ? inner : error_text.find(": ", inner);
-    if (start != std::string_view::npos) return cause_of_error(error_text.substr(start + 2));
-  }
-  return Cause::other;
+  // Redis before 7: "ERR Error running script (call to f_<sha>): @user_script:3: @user_script: 3: -READONLY
+  // You ...".
+  constexpr std::string_view kPlace = "@user_script";
+  if (!error_text.starts_with("Error running script")) return Cause::other;
+  const auto place = error_text.rfind(kPlace);
+  if (place == std::string_view::npos) return Cause::other;
+  error_text.remove_prefix(place + kPlace.size());
+  error_text.remove_prefix(std::min(error_text.find_first_not_of(": 0123456789-"), error_text.size()));
+  return cause_of_code(error_text);
 }
 
 std::string clean_text(std::string_view text) {

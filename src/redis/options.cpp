@@ -108,11 +108,12 @@ std::optional<Error> validate(const AcquireOptions& options, const ClientOptions
   if (options.min_validity < milliseconds{0})
     faults.emplace_back("min_validity is negative; 0 takes any lease that is still valid");
   if (ttl_is_sane && options.min_validity > milliseconds{0}) {
-    const auto longest = core::Micros{options.ttl} - core::drift(options.ttl);
+    // Rounded up to whole milliseconds and compared as such: the other way round a large value overflows.
+    const auto longest =
+        std::chrono::ceil<milliseconds>(core::Micros{options.ttl} - core::drift(options.ttl));
     if (options.min_validity >= longest)
       faults.push_back("min_validity is " + format_duration(options.min_validity) + "; a ttl of " +
-                       format_duration(options.ttl) + " gives less than " +
-                       format_duration(std::chrono::ceil<milliseconds>(longest)));
+                       format_duration(options.ttl) + " gives less than " + format_duration(longest));
   }
   if (options.max_hold) check_length("max_hold", *options.max_hold, milliseconds{1}, faults);
   return as_error(faults);

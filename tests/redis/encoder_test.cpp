@@ -1,0 +1,143 @@
+// Requests as RESP, byte for byte, and the memory of the last one, which must never answer for another.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "redis/codec.h"
+#include "redis/scripts.h"
+
+namespace redlock::redis {
+namespace {
+
+using core::Request;
+using core::RequestKind;
+using namespace std::chrono_literals;
+
+constexpr Token kToken{1, 2};
+const std::string kTokenText = "00000000000000010000000000000002";
+
+Request request(RequestKind kind, core::Millis ttl = 10000ms, bool heal = false,
+                bool want_time_left = false) {
+  return {kind, heal, want_time_left, kToken, ttl};
+}
+
+// RESP written by hand: what the encoder must come to, without its help.
+std::string resp(const std::vector<std::string>& words) {
+  std::string out = "*" + std::to_string(words.size()) + "\r\n";
+  for (const auto& word : words) out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  return out;
+}
+
+std::string encode(const Request& r, std::string_view key, bool by_text = false) {
+  std::string out;
+  Encoder().append(r, key, by_text, out);
+  return out;
+}
+
+std::string sha1(const Script& script) {
+  return std::string(script.sha1());
+}
+std::string text(const Script& script) {
+  return std::string(script.text());
+}
+
+TEST(Encoder, Acquire) {
+  const auto set = resp({"SET", "lock:a", kTokenText, "NX", "PX", "10000"});
+  EXPECT_EQ(encode(request(RequestKind::acquire), "lock:a"), set);
+  EXPECT_EQ(encode(request(RequestKind::acquire, 10000ms, false, true), "lock:a"),
+            set + resp({"PTTL", "lock:a"}));
+}
+
+TEST(Encoder, Extend) {
+  const auto& script = extend_script();
+  EXPECT_EQ(encode(request(RequestKind::extend, 1ms), "k"),
+            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "0"}));
+  EXPECT_EQ(encode(request(RequestKind::extend, 1ms, true), "k"),
+            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "1"}));
+  EXPECT_EQ(encode(request(RequestKind::extend, 36000000000ms, true), "k", true),
+            resp({"EVAL", text(script), "1", "k", kTokenText, "36000000000", "1"}));
+}
+
+TEST(Encoder, ReleaseAndUndo) {
+  const auto& script = release_script();
+  for (const auto kind : {RequestKind::release, RequestKind::undo}) {
+    EXPECT_EQ(encode(request(kind), "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText}));
+    EXPECT_EQ(encode(request(kind), "k", true), resp({"EVAL", text(script), "1", "k", kTokenText}));
+  }
+}
+
+TEST(Encoder, KeysAreAnyBytes) {
+  std::string key;
+  for (int byte = 0; byte < 256; ++byte) key += static_cast<char>(byte);
+  EXPECT_EQ(encode(request(RequestKind::acquire), key), resp({"SET", key, kTokenText, "NX", "PX", "10000"}));
+}
+
+TEST(Encoder, CountsTheReplies) {
+  for (const auto kind :
+       {RequestKind::acquire, RequestKind::extend, RequestKind::release, RequestKind::undo}) {
+    EXPECT_EQ(replies_expected(request(kind)), 1);
+    EXPECT_EQ(replies_expected(request(kind, 1ms, false, true)), kind == RequestKind::acquire ? 2 : 1);
+  }
+}
+
+TEST(Encoder, AppendsAndRepeats) {
+  Encoder encoder;
+  std::string out = "before";
+  for (int i = 0; i < 5; ++i) encoder.append(request(RequestKind::acquire), "k", false, out);
+  const auto one = encode(request(RequestKind::acquire), "k");
+  EXPECT_EQ(out, "before" + one + one + one + one + one);
+}
+
+// Whatever differs in one field alone is not what was remembered.
+TEST(Encoder, RemembersOnlyTheSameRequest) {
+  struct Case {
+    Request request;
+    std::string key;
+    bool by_text;
+  };
+  std::vector<Case> cases;
+  for (const auto kind : {RequestKind::acquire, RequestKind::extend, RequestKind::release, RequestKind::undo})
+    for (const auto ttl : {10000ms, 10001ms})
+      for (const bool flag : {false, true})
+        for (const char* key : {"k", "kk"})
+          for (const bool by_text : {false, true}) {
+            cases.push_back({request(kind, ttl, flag, false), key, by_text});
+            cases.push_back({request(kind, ttl, false, flag), key, by_text});
+            auto other_token = request(kind, ttl, flag, flag);
+            other_token.token.low += 1;
+            cases.push_back({other_token, key, by_text});
+          }
+  Encoder encoder;
+  for (const auto& first : cases) {
+    for (const auto& second : cases) {
+      std::string out;
+      encoder.append(first.request, first.key, first.by_text, out);
+      encoder.append(second.request, second.key, second.by_text, out);
+      ASSERT_EQ(out, encode(first.request, first.key, first.by_text) +
+                         encode(second.request, second.key, second.by_text));
+    }
+  }
+}
+
+TEST(Encoder, PlainCommands) {
+  std::string out = "x";
+  append_command(out, {"PING"});
+  append_command(out, {"AUTH", "user", std::string_view("p\0w", 3)});
+  append_command(out, {"ECHO", ""});
+  EXPECT_EQ(out, "x" + resp({"PING"}) + resp({"AUTH", "user", std::string("p\0w", 3)}) + resp({"ECHO", ""}));
+}
+
+// A hash that is off by a bit would still work, by text, on every single call.
+TEST(Scripts, HashesAreThoseOfTheTexts) {
+  EXPECT_EQ(Script("return 1").sha1(),
+            "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");  // redis-cli SCRIPT LOAD "return 1"
+  EXPECT_NE(extend_script().sha1(), release_script().sha1());
+}
+
+TEST(Scripts, HaveNoHeader) {
+  for (const auto* script : {&extend_script(), &release_script()})
+    EXPECT_FALSE(script->text().starts_with("#!"));
+}
+
+}  // namespace
+}  // namespace redlock::redis

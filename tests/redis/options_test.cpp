@@ -1,0 +1,211 @@
+// Options: each fault alone, all of them together, and what is only unwise.
+#include "redlock/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/request.h"
+#include "core/validity.h"
+
+namespace redlock {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+ClientOptions good() {
+  ClientOptions options;
+  options.nodes = {"redis://a", "redis://b", "redis://c"};
+  return options;
+}
+
+std::string faults(const ClientOptions& options) {
+  const auto error = validate(options);
+  if (!error) return "";
+  EXPECT_EQ(error->code, ErrorCode::invalid);
+  return error->detail;
+}
+
+std::string faults(const AcquireOptions& options, const ClientOptions& client = good()) {
+  const auto error = validate(options, client);
+  if (!error) return "";
+  EXPECT_EQ(error->code, ErrorCode::invalid);
+  return error->detail;
+}
+
+std::string faults_with_nodes(std::vector<std::string> nodes) {
+  auto options = good();
+  options.nodes = std::move(nodes);
+  return faults(options);
+}
+
+TEST(ClientOptions, DefaultsWithNodesAreRight) {
+  EXPECT_EQ(faults(good()), "");
+  EXPECT_EQ(faults_with_nodes({"redis://a"}), "");
+  EXPECT_EQ(faults_with_nodes({"unix:///a", "redis://a", "redis://a:1", "redis://[::1]"}), "");
+}
+
+TEST(ClientOptions, CountsNodes) {
+  EXPECT_EQ(faults_with_nodes({}), "there are no nodes; usual are 5, or 3");
+  std::vector<std::string> nodes;
+  for (int i = 0; i < core::kMaxNodes; ++i) nodes.push_back("redis://n" + std::to_string(i));
+  EXPECT_EQ(faults_with_nodes(nodes), "");
+  nodes.emplace_back("redis://one-more");
+  EXPECT_EQ(faults_with_nodes(nodes), "there are 16 nodes; the most is 15");
+}
+
+// Two names of one server would make one memory two votes (S6).
+TEST(ClientOptions, FindsTheSameServerTwice) {
+  const std::pair<const char*, const char*> twins[] = {
+      {"redis://a", "redis://a"},
+      {"redis://a", "redis://A:6379/5"},
+      {"redis://a", "redis://user:pw@a"},
+      {"redis://[::1]", "redis://[0:0:0:0:0:0:0:1]"},
+      {"redis://[2001:DB8::1]", "redis://[2001:db8::1]:6379"},
+      {"unix:///run/s", "unix:///run/s?db=1"},
+      {"unix:///run/s", "unix:///run//./s"},
+      {"unix:///run/s", "unix://:pw@/run/x/../s"},
+  };
+  for (const auto& [one, other] : twins) {
+    const auto text = faults_with_nodes({one, "redis://between", other});
+    EXPECT_NE(text.find("node 3: "), std::string::npos) << one << " " << other << ": " << text;
+    EXPECT_NE(text.find("is the same server as node 1"), std::string::npos) << text;
+    EXPECT_EQ(text.find("pw"), std::string::npos) << text;
+  }
+  EXPECT_EQ(faults_with_nodes({"unix:///run/s", "unix:///run/S"}), "");
+}
+
+TEST(ClientOptions, UnreadableNodesAreNoTwins) {
+  EXPECT_EQ(faults_with_nodes({"x", "x"}),
+            "node 1: it does not begin with redis:// or unix://; node 2: it does not begin with redis:// or "
+            "unix://");
+}
+
+TEST(ClientOptions, AUserNeedsAPassword) {
+  auto options = good();
+  options.nodes[1] = "redis://joe@b";
+  EXPECT_EQ(faults(options), "node 2: b:6379 has a user and no password (for a user without one: user:@)");
+  options.password = "pw";
+  EXPECT_EQ(faults(options), "");
+  options = good();
+  options.user = "joe";
+  EXPECT_EQ(faults(options), "user is set and password is not");
+  options.password = "";
+  EXPECT_EQ(faults(options), "");
+}
+
+TEST(ClientOptions, LengthsHaveBounds) {
+  const std::pair<const char*, milliseconds ClientOptions::*> members[] = {
+      {"max_ttl", &ClientOptions::max_ttl},
+      {"connect_timeout", &ClientOptions::connect_timeout},
+      {"min_node_timeout", &ClientOptions::min_node_timeout},
+  };
+  for (const auto& [name, member] : members) {
+    for (const auto wrong : {0ms, -1ms, milliseconds::min()}) {
+      auto options = good();
+      options.*member = wrong;
+      EXPECT_TRUE(faults(options).starts_with(name)) << name;
+      EXPECT_TRUE(faults(options).ends_with("the least is 1ms")) << name;
+    }
+    auto options = good();
+    options.*member = milliseconds::max();
+    EXPECT_EQ(faults(options), std::string(name) + " is longer than 10000h");
+    options.*member = 1ms;
+    EXPECT_EQ(faults(options), "");
+    options.*member = 10000h;
+    EXPECT_EQ(faults(options), "");
+  }
+}
+
+TEST(ClientOptions, NamesEveryFaultAtOnceAndNoPassword) {
+  ClientOptions options;
+  options.nodes = {"redis://u:hunter2@h:99999", "redis://a", "redis://:hunter2@a/1"};
+  options.max_ttl = 0ms;
+  options.connect_timeout = -5s;
+  options.max_waiters_per_name = 0;
+  options.user = "u";
+  const auto text = faults(options);
+  for (const char* part : {"node 1: the port", "node 3: a:6379/1 is the same server as node 2", "user is set",
+                           "max_ttl is 0s", "connect_timeout is -5s", "max_waiters_per_name is 0"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
+  EXPECT_EQ(validate(options)->message(), "invalid arguments: " + text);
+}
+
+TEST(ClientOptions, WarnsOfWhatIsUnwise) {
+  auto options = good();
+  EXPECT_TRUE(warnings(options).empty());
+  options.nodes.resize(1);
+  ASSERT_EQ(warnings(options).size(), 1U);
+  EXPECT_NE(warnings(options)[0].find("a single node"), std::string::npos);
+  options.nodes.resize(4, "redis://x");
+  ASSERT_EQ(warnings(options).size(), 1U);
+  EXPECT_EQ(warnings(options)[0].find("4 nodes bear the loss of 1, as 3 do"), 0U) << warnings(options)[0];
+  options.nodes.resize(2);
+  EXPECT_EQ(warnings(options)[0].find("2 nodes bear the loss of 0, as 1 do"), 0U) << warnings(options)[0];
+}
+
+TEST(AcquireOptions, DefaultsAreRight) {
+  EXPECT_EQ(faults(AcquireOptions{}), "");
+}
+
+// Every ttl that passes leaves some validity (S2), and none is refused that would.
+TEST(AcquireOptions, TtlIsLongerThanItsDrift) {
+  for (int ms = -10; ms <= 1000; ++ms) {
+    AcquireOptions options;
+    options.ttl = milliseconds{ms};
+    const bool works = options.ttl > core::drift(options.ttl);
+    EXPECT_EQ(faults(options).empty(), works) << ms;
+  }
+}
+
+TEST(AcquireOptions, TtlIsAtMostMaxTtl) {
+  AcquireOptions options;
+  options.ttl = 30s;
+  EXPECT_EQ(faults(options), "");
+  options.ttl = 30001ms;
+  EXPECT_EQ(faults(options), "ttl is 30001ms; max_ttl is 30s");
+  options.ttl = milliseconds::max();
+  EXPECT_NE(faults(options).find("longer than 10000h"), std::string::npos);
+}
+
+TEST(AcquireOptions, MinValidityIsLessThanTtlLessDrift) {
+  AcquireOptions options;
+  options.ttl = 10s;  // drift 102 ms
+  options.min_validity = 9897ms;
+  EXPECT_EQ(faults(options), "");
+  options.min_validity = 9898ms;
+  EXPECT_EQ(faults(options), "min_validity is 9898ms; a ttl of 10s gives less than 9898ms");
+  options.min_validity = -1ms;
+  EXPECT_EQ(faults(options), "min_validity is negative; 0 takes any lease that is still valid");
+  options.min_validity = milliseconds::max();
+  EXPECT_NE(faults(options), "");
+}
+
+TEST(AcquireOptions, WaitAndMaxHoldHaveBounds) {
+  AcquireOptions options;
+  options.wait = 0ms;
+  options.max_hold = 1ms;
+  EXPECT_EQ(faults(options), "");
+  options.wait = -1ms;
+  options.max_hold = 0ms;
+  EXPECT_EQ(faults(options), "wait is -1ms; the least is 0s; max_hold is 0s; the least is 1ms");
+  options.wait = milliseconds::max();
+  options.max_hold = milliseconds::max();
+  EXPECT_EQ(faults(options), "wait is longer than 10000h; max_hold is longer than 10000h");
+}
+
+TEST(AcquireOptions, NamesEveryFaultAtOnce) {
+  AcquireOptions options;
+  options.ttl = 1ms;
+  options.wait = -1ms;
+  options.min_validity = -1ms;
+  options.max_hold = -1ms;
+  const auto text = faults(options);
+  for (const char* part : {"ttl is 1ms", "wait is -1ms", "min_validity is negative", "max_hold is -1ms"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+}
+
+}  // namespace
+}  // namespace redlock
