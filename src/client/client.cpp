@@ -92,7 +92,7 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
   };
   if (tag.machine == Machine::session) {
     if (auto* entry = impl.sessions.find(tag.slot, tag.generation)) {
-      note(entry->value.words);
+      if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;
       event.node = node;

@@ -39,6 +39,12 @@ ErrorCode Ballot::reason() const {
   const int q = tally_.quorum();
   // What we would have had without one kind of obstacle after the other: grants, and nodes still to answer.
   int within_reach = tally_.granted().count() + tally_.pending().count();
+  // A round that is given up while a majority could still come: time was short, unless those who answered say
+  // enough.
+  if (within_reach >= q) {
+    const int held = count(Cause::held);
+    return held > 0 && tally_.granted().count() + held >= q ? ErrorCode::contended : ErrorCode::too_slow;
+  }
   const auto without = [&](int obstacles) {
     within_reach += obstacles;
     return obstacles > 0 && within_reach >= q;

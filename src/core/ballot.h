@@ -38,8 +38,8 @@ class Ballot {
   [[nodiscard]] int count(Cause cause) const;
   // The shortest time left that a refusing node named, or kNoTimeLeft.
   [[nodiscard]] Millis time_left() const;
-  // Why a lost round was lost, in the order of the specification. Nodes that have not answered yet might have
-  // granted.
+  // Why a round was lost, or given up while pending, in the order of the specification. Nodes that have not
+  // answered yet might have granted.
   [[nodiscard]] ErrorCode reason() const;
   [[nodiscard]] Vote vote(Node node) const;
 

@@ -25,10 +25,14 @@ Instant Extend::deadline(Instant now) const {
 }
 
 void Extend::on_reply(Node node, Round round, const Reply& reply, Instant now) {
-  if (round != ballot_.round() || outcome_ != Outcome::pending) return;
+  if (round != ballot_.round()) return;
   on_wake(now);
-  if (outcome_ != Outcome::pending) return;
   const bool grant = reply.kind == ReplyKind::granted;
+  if (outcome_ == Outcome::unknown && !grant) {
+    ballot_.record(node, reply, false, now);
+    if (taken()) outcome_ = Outcome::lost;
+  }
+  if (outcome_ != Outcome::pending) return;
   if (grant) ends_.set(node, vote_end(ballot_.t0(), ttl_));
   ballot_.record(node, reply, grant, now);
   decide(now);
@@ -41,16 +45,21 @@ void Extend::on_wake(Instant now) {
   }
 }
 
-void Extend::decide(Instant now) {
+// So many nodes have the key with another token that no majority is left for ours.
+bool Extend::taken() const {
   const Tally& tally = ballot_.tally();
-  const int blocking = tally.nodes() - tally.quorum() + 1;
   int against = ballot_.count(Cause::held);
   if (!old_end_) against += ballot_.count(Cause::missing);
+  return against >= tally.nodes() - tally.quorum() + 1;
+}
+
+void Extend::decide(Instant now) {
+  const Tally& tally = ballot_.tally();
   switch (tally.verdict()) {
     case Verdict::pending:
       return;
     case Verdict::lost:
-      outcome_ = against >= blocking ? Outcome::lost : Outcome::unknown;
+      outcome_ = taken() ? Outcome::lost : Outcome::unknown;
       return;
     case Verdict::won: {
       const Instant own = ends_.kth_largest(tally.granted(), tally.quorum(), now);

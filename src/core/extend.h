@@ -22,6 +22,8 @@ class Extend {
   Extend(int nodes, Token token, Millis ttl, std::optional<Instant> old_end, Round round, Instant t0,
          Actions& out);
 
+  // Also after a round that told nothing, for one purpose: a majority of foreign keys makes it lost. Late
+  // grants count for nothing then.
   void on_reply(Node node, Round round, const Reply& reply, Instant now);
   // Ends the round when its own end, or the old one, has passed.
   void on_wake(Instant now);
@@ -33,6 +35,7 @@ class Extend {
   [[nodiscard]] const Ballot& ballot() const { return ballot_; }
   [[nodiscard]] Round round() const { return ballot_.round(); }
   [[nodiscard]] Instant t0() const { return ballot_.t0(); }
+  [[nodiscard]] Millis ttl() const { return ttl_; }
 
   template <class V>
   void visit(V&& v) {
@@ -48,6 +51,7 @@ class Extend {
 
  private:
   void decide(Instant now);
+  [[nodiscard]] bool taken() const;
   [[nodiscard]] bool too_late(Instant now) const;
 
   Millis ttl_{0};

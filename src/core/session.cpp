@@ -81,9 +81,13 @@ void Session::on_reply(const Event& event, Instant now, Actions& out) {
   if (phase_ == Phase::attempting) {
     acquire_.on_reply(event.node, event.round, event.reply, now);
     after_attempt(now, out);
-  } else if (phase_ == Phase::held && extending_ != Extending::no) {
+  } else if (phase_ == Phase::held && event.round != attempt_round_) {
     extend_.on_reply(event.node, event.round, event.reply, now);
-    after_round(now, out);
+    if (extending_ != Extending::no) {
+      after_round(now, out);
+    } else if (extend_.outcome() == Extend::Outcome::lost) {
+      lose(now, out);  // the round was over and had told nothing; its late answers do
+    }
   }
 }
 
@@ -102,7 +106,8 @@ void Session::after_attempt(Instant now, Actions& out) {
   extend_at_ = acquire_.t0() + Micros{setup_.ttl} / 3;
   if (setup_.max_hold) hold_ends_ = acquire_.t0() + Micros{*setup_.max_hold};
   limit_to_hold(now);
-  if (over(now)) {  // less than the signal's margin is left: nobody could use it
+  // Less than the signal's margin is left, so nobody could use it; or max_hold leaves less than was asked for.
+  if (over(now) || remaining(valid_until_, now) <= Micros{setup_.min_validity}) {
     phase_ = Phase::attempting;
     fail_attempt(ErrorCode::too_slow, now, out);
     return;
@@ -140,7 +145,9 @@ void Session::on_wake(Instant now, Actions& out) {
     }
   }
   if (waiting && setup_.give_up_at && passed(*setup_.give_up_at, now)) {
-    if (phase_ == Phase::attempting) last_error_ = acquire_.reason();
+    // An attempt that is cut short says less than the one before it that was not.
+    if (phase_ == Phase::attempting && (!retrying_ || acquire_.reason() == ErrorCode::contended))
+      last_error_ = acquire_.reason();
     finish(last_error_, out);
     return;
   }
@@ -181,7 +188,8 @@ void Session::after_round(Instant now, Actions& out) {
     case Extend::Outcome::extended:
       valid_until_ = extend_.valid_until();
       limit_to_hold(now);
-      extend_at_ = extend_.t0() + Micros{setup_.ttl} / 3;
+      // By hand it may have been for less than the lease's own ttl.
+      extend_at_ = extend_.t0() + Micros{std::min(setup_.ttl, extend_.ttl())} / 3;
       out.push_back({.kind = by_hand ? ActionKind::extended : ActionKind::renewed, .end = valid_until_});
       break;
   }

@@ -59,6 +59,8 @@ class Session {
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Token token() const { return token_; }
+  // The latest that was sent: what the nodes say of older ones is history.
+  [[nodiscard]] Round round() const { return round_; }
   // Held: over when either clock says so, whatever the nodes say later.
   [[nodiscard]] Instant valid_until() const { return valid_until_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }
@@ -131,7 +133,8 @@ void Session::visit(V&& v) {
   if (hold_ends_) v(*hold_ends_);
   if (setup_.watchdog) v(extend_at_);
   v(extending_);
-  if (extending_ != Extending::no) extend_.visit(v);
+  if (hand_waits_) v(*hand_waits_);
+  if (extend_.round() > attempt_round_) extend_.visit(v);
 }
 
 }  // namespace redlock::core
