@@ -10,10 +10,11 @@
 namespace redlock::detail {
 namespace {
 
-// One release may have to wait for a node's timeout, which is at most a quarter of the ttl; a second is more
-// than any healthy node needs, and no program should take longer to end for the sake of a dead one.
+// The releases have left in the turn of the shut-down; what is waited for are the answers, and a node that is
+// down or hung gives none. Five times the least node timeout covers any link that the timeout was meant for,
+// and a second is as long as a program should ever take to end for the sake of a dead node.
 core::Millis farewell_of(const ClientOptions& options) {
-  return std::min<core::Millis>(options.max_ttl / 4, core::Millis{1000});
+  return std::min({5 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
 }
 
 template <class T>
