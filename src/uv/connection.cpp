@@ -185,6 +185,7 @@ void Connection::on_bytes(std::string_view bytes) {
     const bool in_handshake = state_ == State::handshaking;
     switch (decoder_.next(in_handshake ? value_ : pipeline_.slot())) {
       case redis::Decoder::Status::need_more:
+        if (!pipeline_.out().empty()) shared_.turn->request();  // something is to be sent again
         return;
       case redis::Decoder::Status::broken:
         return on_nonsense(decoder_.problem());

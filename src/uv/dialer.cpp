@@ -4,6 +4,7 @@
 #include "uv/dialer.h"
 
 #include <netdb.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,8 +18,15 @@ namespace {
 // More than any sensible name has; a bound for what a strange resolver makes us try.
 constexpr std::size_t kMaxAddresses = 8;
 
-std::optional<sockaddr_storage> numeric_address(const NodeUrl& url) {
+// Where no look-up is needed.
+std::optional<sockaddr_storage> known_address(const NodeUrl& url) {
   sockaddr_storage address{};
+  if (url.transport == NodeUrl::Transport::unix_socket) {
+    auto& socket = reinterpret_cast<sockaddr_un&>(address);
+    socket.sun_family = AF_UNIX;
+    url.path.copy(socket.sun_path, sizeof socket.sun_path - 1);
+    return address;
+  }
   if (uv_ip4_addr(url.host.c_str(), url.port, reinterpret_cast<sockaddr_in*>(&address)) == 0) return address;
   address = {};
   if (uv_ip6_addr(url.host.c_str(), url.port, reinterpret_cast<sockaddr_in6*>(&address)) == 0) return address;
@@ -42,16 +50,12 @@ void Dialer::dial(core::Micros limit, Done done) {
   addresses_.clear();
   next_ = 0;
   last_error_.clear();
-  if (url_.transport == NodeUrl::Transport::unix_socket) {
-    stream_ = Stream::make(loop_, lifetime_, buffer_, true);
-    const int status = stream_->connect(url_.path, [this](int opened) { on_opened(opened); });
-    if (status != 0) on_opened(status);
-  } else if (const auto address = numeric_address(url_)) {
-    addresses_.push_back(*address);
-    try_next();
-  } else {
-    look_up();
-  }
+  if (url_.path.size() >= sizeof(sockaddr_un::sun_path))
+    return finish({nullptr, "the path is too long", false});
+  const auto address = known_address(url_);
+  if (!address) return look_up();
+  addresses_.push_back(*address);
+  try_next();
 }
 
 void Dialer::look_up() {
@@ -97,10 +101,10 @@ void Dialer::try_next() {
   while (next_ < addresses_.size()) {
     const core::Micros now = transport_clock();
     address_limit_ = now + (limit_ - now) / static_cast<std::int64_t>(addresses_.size() - next_);
-    const auto& address = reinterpret_cast<const sockaddr&>(addresses_[next_++]);
-    stream_ = Stream::make(loop_, lifetime_, buffer_, false);
-    const int status = stream_->connect(address, [this](int opened) { on_opened(opened); });
-    if (status == 0) return;
+    int status = 0;
+    stream_ = Stream::connect(
+        loop_, lifetime_, buffer_, addresses_[next_++], [this](int opened) { on_opened(opened); }, status);
+    if (stream_) return;
     last_error_ = uv_strerror(status);
   }
   finish({nullptr, last_error_.empty() ? "the name has no address" : last_error_, false});
@@ -110,7 +114,6 @@ void Dialer::on_opened(int status) {
   if (status == 0) return finish({std::move(stream_), {}, false});
   last_error_ = uv_strerror(status);
   stream_.reset();
-  if (addresses_.empty()) return finish({nullptr, last_error_, false});  // a unix socket
   try_next();
 }
 

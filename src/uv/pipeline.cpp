@@ -32,16 +32,23 @@ void Pipeline::push(const client::RequestTag& tag, const core::Request& request,
                     Micros timeout_cap) {
   Pending& pending = pending_.push_back();
   pending.kind = Pending::Kind::request;
-  pending.by_text = pending.timed_out = false;
+  pending.timed_out = false;
   pending.replies = redis::replies_expected(request);
   pending.tag = tag;
   pending.request = request;
   pending.sent = Micros{0};
   pending.timeout = timeout_cap;  // until sent() knows better
-  // Only scripts can be unknown to the server.
-  pending.key.assign(request.kind == core::RequestKind::acquire ? std::string_view{} : key);
   ++unsent_;
-  encoder_.append(request, key, false, out_);
+  if (request.kind == core::RequestKind::acquire) {
+    pending.by_text = false;
+    pending.key.clear();
+  } else {
+    // The first one on a connection goes by text, so that the server knows it from then on. NOSCRIPT is left
+    // for those who flush scripts meanwhile: what has to be sent again loses its place in the order.
+    pending.by_text = !std::exchange(script_known(request.kind), true);
+    pending.key.assign(key);
+  }
+  encoder_.append(request, key, pending.by_text, out_);
 }
 
 void Pipeline::push_raw(std::string_view resp, int replies, Micros timeout, std::unique_ptr<RawCall> call) {
@@ -117,7 +124,7 @@ void Pipeline::finish_request(Micros now) {
     problem_ = answer.text.empty() ? "an answer of the wrong kind" : answer.text;
     return;
   }
-  if (answer.no_script && !front.by_text) return send_again_by_text();
+  if (answer.no_script && !front.by_text && !is_released_behind(front.request)) return send_again_by_text();
   sample(front, now);
   const client::RequestTag tag = front.tag;
   pop();
@@ -133,6 +140,23 @@ void Pipeline::finish_raw(Micros now) {
   pop();
   // After a timeout nobody waits any more.
   if (const auto done = std::exchange(call->done, nullptr)) done(std::move(call->answer));
+}
+
+// A release that was sent behind an extension has been executed or will be, before the extension could be:
+// sent again it would raise the life of a key that is given up, or set it anew.
+bool Pipeline::is_released_behind(const core::Request& request) {
+  if (request.kind != core::RequestKind::extend) return false;
+  for (std::size_t i = 1; i < pending_.size(); ++i) {
+    const Pending& later = pending_[i];
+    if (later.kind == Pending::Kind::request && cleans_up(later.request.kind) &&
+        later.request.token == request.token)
+      return true;
+  }
+  return false;
+}
+
+bool& Pipeline::script_known(core::RequestKind kind) {
+  return cleans_up(kind) ? release_known_ : extend_known_;
 }
 
 // Same request, same timeout; only its place in the order is the last one now.
@@ -200,6 +224,7 @@ void Pipeline::fail_all(core::Reply when_sent, core::Reply when_not, std::option
 void Pipeline::clear() {
   pending_.clear();
   unsent_ = timed_out_ = have_ = 0;
+  extend_known_ = release_known_ = false;
   out_ = {};
   values_.assign(1, {});
   next_deadline_.reset();

@@ -1,12 +1,13 @@
-// libuv's callbacks are turned into std::functions here, one call per event and not per request. None of them
-// is destroyed while it runs: they go with the object, in the close callback.
+// System calls on one non-blocking socket. The callbacks are std::functions, one call per event and not per
+// request; none of them is destroyed while it runs, since they go with the object, in the close callback.
 #include "uv/stream.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace redlock::uv {
@@ -15,107 +16,152 @@ namespace {
 // A node whose machine died says nothing. Idle connections are probed after this long; unacknowledged data
 // ends a connection after that long, where the kernel alone would go on for a quarter of an hour, with pauses
 // of minutes.
-constexpr unsigned kKeepAliveSeconds = 5;
-constexpr unsigned kUnacknowledgedMillis = 10000;
+constexpr int kKeepAliveSeconds = 5;
+constexpr int kUnacknowledgedMillis = 10000;
+
+// A server that never stops talking must not keep the loop from everybody else.
+constexpr int kReadsPerTurn = 16;
+
+socklen_t size_of(const sockaddr_storage& address) {
+  switch (address.ss_family) {
+    case AF_INET:
+      return sizeof(sockaddr_in);
+    case AF_INET6:
+      return sizeof(sockaddr_in6);
+    default:
+      return sizeof(sockaddr_un);
+  }
+}
+
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
 }  // namespace
 
-StreamPtr Stream::make(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, bool is_unix) {
-  StreamPtr stream(new Stream(lifetime, buffer));
-  stream->is_unix_ = is_unix;
-  if (is_unix)
-    uv_pipe_init(loop, &stream->handle_.pipe, 0);
-  else
-    uv_tcp_init(loop, &stream->handle_.tcp);
-  stream->stream()->data = stream->connect_.data = stream->write_.data = stream.get();
+StreamPtr Stream::connect(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer,
+                          const sockaddr_storage& address, std::function<void(int)> opened, int& status) {
+  status = 0;
+  const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) {
+    status = uv_translate_sys_error(errno);
+    return nullptr;
+  }
+  const int connected = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), size_of(address));
+  // Interrupted, it goes on by itself as well.
+  if (connected != 0 && errno != EINPROGRESS && errno != EINTR) {
+    status = uv_translate_sys_error(errno);
+    ::close(fd);
+    return nullptr;
+  }
+  auto* stream = new Stream(lifetime, buffer, fd);
+  status = uv_poll_init(loop, &stream->poll_, fd);
+  if (status != 0) {
+    ::close(fd);
+    delete stream;
+    return nullptr;
+  }
   lifetime.add();
-  return stream;
+  stream->poll_.data = stream;
+  stream->opened_ = std::move(opened);
+  if (address.ss_family != AF_UNIX) stream->set_tcp_options();
+  stream->poll(UV_WRITABLE);
+  return StreamPtr(stream);
 }
 
-int Stream::connect(const sockaddr& address, std::function<void(int)> opened) {
-  opened_ = std::move(opened);
-  return uv_tcp_connect(&connect_, &handle_.tcp, &address, [](uv_connect_t* request, int status) {
-    static_cast<Stream*>(request->data)->on_connected(status);
-  });
-}
-
-int Stream::connect(const std::string& path, std::function<void(int)> opened) {
-  if (path.size() >= sizeof(sockaddr_un::sun_path))
-    return UV_ENAMETOOLONG;  // libuv would cut it off silently
-  opened_ = std::move(opened);
-  uv_pipe_connect(&connect_, &handle_.pipe, path.c_str(), [](uv_connect_t* request, int status) {
-    static_cast<Stream*>(request->data)->on_connected(status);
-  });
-  return 0;
-}
-
-void Stream::on_connected(int status) {
-  if (closing_) return;
-  if (status == 0 && !is_unix_) set_tcp_options();
-  opened_(status);
-}
-
-void Stream::set_tcp_options() {
+void Stream::set_tcp_options() const {
   // Each of them makes things better and none is needed: failures are no reason to go without the node.
-  uv_tcp_nodelay(&handle_.tcp, 1);
-  uv_tcp_keepalive(&handle_.tcp, 1, kKeepAliveSeconds);
-  uv_os_fd_t fd = -1;
-  if (uv_fileno(reinterpret_cast<uv_handle_t*>(&handle_.tcp), &fd) != 0) return;
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveSeconds, sizeof kKeepAliveSeconds);
-  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kUnacknowledgedMillis, sizeof kUnacknowledgedMillis);
+  const auto set = [this](int level, int name, int value) {
+    setsockopt(fd_, level, name, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveSeconds);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveSeconds);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, kUnacknowledgedMillis);
+}
+
+void Stream::poll(int events) {
+  uv_poll_start(&poll_, events, [](uv_poll_t* handle, int status, int happened) {
+    static_cast<Stream*>(handle->data)->on_event(status, happened);
+  });
+}
+
+// A status below 0 only says that the socket has an error and is polled no longer; which one, and what had
+// arrived before it, the socket itself tells.
+void Stream::on_event(int status, int events) {
+  if (closing_) return;
+  if (!is_open_) return on_opened();
+  if (status < 0 || (events & UV_READABLE) != 0) on_readable();
+  if (closing_ || status < 0) return;
+  if ((events & UV_WRITABLE) != 0 && busy()) write_rest();
+}
+
+void Stream::on_opened() {
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  uv_poll_stop(&poll_);
+  is_open_ = error == 0;
+  opened_(error == 0 ? 0 : uv_translate_sys_error(error));
 }
 
 void Stream::read(std::function<void(std::string_view)> bytes, std::function<void(int)> ended) {
   bytes_ = std::move(bytes);
   ended_ = std::move(ended);
-  uv_read_start(
-      stream(),
-      [](uv_handle_t* handle, size_t, uv_buf_t* buffer) {
-        auto& shared = static_cast<Stream*>(handle->data)->buffer_;
-        *buffer = uv_buf_init(shared.data(), static_cast<unsigned>(shared.size()));
-      },
-      [](uv_stream_t* handle, ssize_t size, const uv_buf_t*) {
-        static_cast<Stream*>(handle->data)->on_read(size);
-      });
+  poll(UV_READABLE);
 }
 
-void Stream::on_read(ssize_t size) {
-  if (closing_ || size == 0) return;  // 0: nothing there yet
-  if (size > 0) return bytes_({buffer_.data(), static_cast<std::size_t>(size)});
-  uv_read_stop(stream());
-  ended_(static_cast<int>(size));
+void Stream::on_readable() {
+  for (int i = 0; i < kReadsPerTurn; ++i) {
+    const auto size = uninterrupted([this] { return recv(fd_, buffer_.data(), buffer_.size(), 0); });
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (size <= 0) {
+      const int status = size == 0 ? static_cast<int>(UV_EOF) : uv_translate_sys_error(errno);
+      uv_poll_stop(&poll_);
+      return ended_(status);
+    }
+    bytes_({buffer_.data(), static_cast<std::size_t>(size)});
+    // Less than a whole buffer: there is no more, and asking again would cost a system call per answer.
+    if (closing_ || static_cast<std::size_t>(size) < buffer_.size()) return;
+  }
+}
+
+// How many bytes the kernel took. A failure is remembered.
+std::size_t Stream::send_some(std::string_view bytes) {
+  const auto sent = uninterrupted([&] { return send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); });
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  if (errno != EAGAIN && errno != EWOULDBLOCK) write_error_ = uv_translate_sys_error(errno);
+  return 0;
 }
 
 void Stream::write(std::string& out) {
-  if (writing_ || out.empty()) return;
+  if (busy() || out.empty()) return;
   if (write_error_ != 0) return out.clear();
-  auto buffer = uv_buf_init(out.data(), static_cast<unsigned>(out.size()));
-  int taken = uv_try_write(stream(), &buffer, 1);
-  if (taken == UV_EAGAIN) taken = 0;
-  if (taken < 0) {
-    write_error_ = taken;
-    return out.clear();
-  }
-  if (static_cast<std::size_t>(taken) == out.size()) return out.clear();
-  rest_.clear();
+  const std::size_t sent = send_some(out);
+  if (sent == out.size() || write_error_ != 0) return out.clear();
   rest_.swap(out);
-  buffer =
-      uv_buf_init(rest_.data() + taken, static_cast<unsigned>(rest_.size()) - static_cast<unsigned>(taken));
-  writing_ = true;
-  write_error_ = uv_write(&write_, stream(), &buffer, 1, [](uv_write_t* request, int status) {
-    auto& self = *static_cast<Stream*>(request->data);
-    self.writing_ = false;
-    if (status < 0) self.write_error_ = status;
-    if (!self.closing_ && self.drained_) self.drained_();
-  });
-  if (write_error_ != 0) writing_ = false;
+  rest_sent_ = sent;
+  poll(UV_READABLE | UV_WRITABLE);
+}
+
+void Stream::write_rest() {
+  rest_sent_ += send_some(std::string_view(rest_).substr(rest_sent_));
+  if (rest_sent_ < rest_.size() && write_error_ == 0) return;
+  rest_.clear();
+  poll(UV_READABLE);
+  if (drained_) drained_();
 }
 
 void Stream::close() {
   closing_ = true;
-  uv_close(reinterpret_cast<uv_handle_t*>(&handle_), [](uv_handle_t* handle) {
+  uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* handle) {
     auto* self = static_cast<Stream*>(handle->data);
     Lifetime& lifetime = self->lifetime_;
+    ::close(self->fd_);
     delete self;
     lifetime.drop();
   });
