@@ -7,9 +7,10 @@
 //   - exactly once with a final reply: the node's own, however late, or {unknown, disconnected} when the
 //   connection broke
 //     first, or {unknown, not_connected | connecting | backlog} when nothing was sent.
-// Requests to one node are executed in the order of the calls. All final replies of a broken connection are
-// delivered before Client::on_node_up for the next one. A node that is being connected for the first time
-// keeps the request until it is ready or the connect timeout has passed.
+// Requests to one node are executed in the order of the calls. All final replies of a broken connection, and
+// those for what could not be sent meanwhile, are delivered before Client::on_node_up for the next one:
+// clean-up that is told "not connected" waits for that call. A node that is being connected for the first
+// time keeps the request until it is ready or the connect timeout has passed.
 #pragma once
 
 #include <cstdint>

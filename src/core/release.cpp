@@ -24,7 +24,8 @@ Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Tra
   request_.kind = kind;
   request_.token = token;
   request_.ttl = ttl;
-  until_ = trail.touched().empty() ? now : trail.last_send() + Micros{std::max(ttl, trail.ttl())};
+  life_ = std::max(ttl, trail.ttl());
+  until_ = trail.touched().empty() ? now : trail.last_send() + Micros{life_};
   answer_by_ = now + std::max(Micros{ttl} / 4, Micros{50000});
   decided_ = kind == RequestKind::undo;
   send(decided_ ? touched_ : all(), out);
@@ -60,16 +61,20 @@ void Release::settle_place(Node node, const Reply& reply, Instant now) {
     // The same where the connection was gone already and the answer to what was sent on it has not been seen.
     if (touched_.has(node) && (!reply.never_sent() || unanswered_.has(node))) broken_.add(node);
     if (reply.cause == Cause::backlog) {
-      again_later(node, now);  // the node is up: nobody will say that it came up
+      // The node is up, so nobody will say that it came up; and what waits there may be executed at any time.
+      again_later(node, until_ + kPatience, now);
     } else {
       place.state = key_may_live(node, now) ? State::node_down : State::done;
     }
   } else if (reply.kind == ReplyKind::failed) {
-    again_later(node, now);
+    // Whatever was before this on the connection has been executed by now, perhaps only just now: a key that
+    // it set lives for its ttl from here.
+    if (place.tries == 0) until_ = later(until_, now + Micros{life_}, now);
+    again_later(node, until_, now);
   } else if (!broken_.has(node) || passed(until_, now)) {
     place.state = State::done;
   } else {
-    again_later(node, now);
+    again_later(node, until_, now);
   }
 }
 
@@ -78,9 +83,9 @@ bool Release::key_may_live(Node node, Instant now) const {
   return !passed(broken_.has(node) ? until_ + kPatience : until_, now);
 }
 
-void Release::again_later(Node node, Instant now) {
+void Release::again_later(Node node, Instant last, Instant now) {
   Place& place = at(node);
-  if (!touched_.has(node) || passed(until_, now)) {
+  if (!touched_.has(node) || passed(last, now)) {
     place.state = State::done;
     return;
   }
@@ -88,7 +93,7 @@ void Release::again_later(Node node, Instant now) {
       std::min(kLongestRepeat, kFirstRepeat * (std::int64_t{1} << std::min<int>(place.tries, 6)));
   if (place.tries < UINT8_MAX) ++place.tries;
   place.state = State::due;
-  place.due = sooner(now + wait, until_, now);
+  place.due = sooner(now + wait, last, now);
 }
 
 void Release::on_node_up(Node node, Instant now, Actions& out) {

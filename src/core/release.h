@@ -74,7 +74,7 @@ class Release {
   [[nodiscard]] NodeSet all() const { return NodeSet::first(ballot_.tally().nodes()); }
   void send(NodeSet nodes, Actions& out);
   void settle_place(Node node, const Reply& reply, Instant now);
-  void again_later(Node node, Instant now);
+  void again_later(Node node, Instant last, Instant now);
   void decide(bool timed_out, Actions& out);
   [[nodiscard]] bool key_may_live(Node node, Instant now) const;
 
@@ -83,7 +83,8 @@ class Release {
   NodeSet touched_;
   NodeSet broken_;
   NodeSet unanswered_;  // when this began: a request of the token was still on its way there
-  Instant until_;       // ttl after the last send of a request that could set the key
+  Millis life_{0};      // the longest ttl that the token was given anywhere
+  Instant until_;       // life_ after the last send of a request that could set the key
   Instant answer_by_;   // when a result is due, whatever has come
   bool decided_ = false;
   bool had_ = false;  // some node had our key

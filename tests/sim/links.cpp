@@ -135,6 +135,14 @@ void Process::drop(int node, Cause why) {
 void Process::on_connected(int node, std::uint64_t connection) {
   auto& link = links_[static_cast<std::size_t>(node)];
   if (link.connection == nullptr || link.connection->id() != connection) return;  // it has ended meanwhile
+  // What could not be sent before is answered before the client hears that it could be sent now.
+  const auto unsent = [&](const Readable& r) { return r.kind == Readable::Kind::unsent && r.node == node; };
+  for (auto next = readable_.begin();
+       (next = std::find_if(readable_.begin(), readable_.end(), unsent)) != readable_.end();) {
+    const Readable event = *next;
+    readable_.erase(next);
+    answer(node, event.tag, event.reply);
+  }
   link.state = LinkState::up;
   const auto took = truth() - link.attempt_began;
   if (link.smoothed == Micros{0}) link.smoothed = took;

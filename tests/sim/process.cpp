@@ -103,6 +103,7 @@ void Process::poke(Micros time) {
 void Process::run() {
   if (!alive() || running_) return;
   if (world_.queue.now() < stopped_until_) return;  // whoever stopped it has poked for later
+  flush();
   const auto now = world_.queue.now();
   const bool timer =
       (wake_ && *wake_ <= now) || std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
@@ -134,10 +135,7 @@ void Process::turn() {
   running_ = false;
   lag_ = Micros{0};
   stopped_until_ = std::max(stopped_until_, end);
-  world_.queue.at(end, [this] {
-    flush();
-    run();
-  });
+  poke(end);
 }
 
 void Process::run_timers() {
@@ -166,10 +164,13 @@ void Process::run_sockets() {
   // The sockets in any order, each of them in its own.
   if (events.size() > 1) {
     const auto first = world_.dice.below(links_.size());
-    std::stable_sort(events.begin(), events.end(), [&](const Readable& a, const Readable& b) {
-      const auto place = [&](int node) { return (static_cast<std::size_t>(node) + first) % links_.size(); };
-      return place(a.node) < place(b.node);
-    });
+    const auto place = [&](const Readable& event) {
+      if (event.kind == Readable::Kind::unsent)
+        return std::size_t{0};  // no socket's business, and waiting longest
+      return 1 + (static_cast<std::size_t>(event.node) + first) % links_.size();
+    };
+    std::stable_sort(events.begin(), events.end(),
+                     [&](const Readable& a, const Readable& b) { return place(a) < place(b); });
   }
   for (const auto& event : events) handle(event);
 }

@@ -44,6 +44,10 @@ void Server::execute(Connection& connection, const Flight& flight) {
     reply = refusal();
   } else {
     reply = redis_.execute(now, flight.request, flight.key);
+    const bool sets =
+        flight.request.kind == core::RequestKind::acquire || flight.request.kind == core::RequestKind::extend;
+    if (sets && connection.severed() && now - flight.sent > flight.request.ttl)
+      world_.very_late.insert(flight.request.token);
   }
   world_.trace(now, "node", index_, "executes", static_cast<int>(flight.request.kind), flight.key, "token",
                flight.request.token.high, flight.request.token.low, "of connection", connection.id(),

@@ -40,7 +40,6 @@ class Simulation {
     rest("calls", [this] { return idle(); });
     probe();
     for (auto& workload : workloads_) workload->close();
-    world_.queue.run_until(world_.queue.now() + 1ms);
     rest("clean-up", [this] { return quiet(); });
     world_.queue.run_until(world_.queue.now() + world_.swarm.delay_most * 2);
     observer_.check_leftovers(servers_);
@@ -69,7 +68,7 @@ class Simulation {
   }
   bool quiet() {
     bool all = true;
-    each_living([&](Process& p, Workload&) { all = all && p.client().quiet(); });
+    each_living([&](Process& p, Workload& w) { all = all && w.closed() && p.client().quiet(); });
     return all && idle();
   }
 
@@ -89,10 +88,12 @@ class Simulation {
       w.probe();
       wanted += static_cast<std::uint64_t>(world_.swarm.names);
     });
-    world_.queue.run_until(world_.queue.now() + 1ms);
-    rest("probes", [this] { return idle(); });
     std::uint64_t granted = 0;
-    each_living([&](Process&, Workload& w) { granted += w.probes_granted(); });
+    rest("probes", [&] {
+      granted = 0;
+      each_living([&](Process&, Workload& w) { granted += w.probes_granted(); });
+      return granted == wanted && idle();
+    });
     if (granted != wanted)
       observer_.fault("no progress: " + std::to_string(granted) + " of " + std::to_string(wanted) +
                       " calls succeeded after faults had stopped");

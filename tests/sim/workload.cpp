@@ -214,6 +214,7 @@ void Workload::close() {
       ++actor.turn;
       if (std::exchange(actor.holds, false)) observer_.release_called(process_, actor.token);
     }
+    closed_ = true;
     in_call_ = true;
     process_.client().close();
     in_call_ = false;

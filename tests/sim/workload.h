@@ -27,6 +27,7 @@ class Workload {
 
   // No call waits for its answer and nobody holds anything.
   [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] std::uint64_t probes_granted() const { return probes_granted_; }
 
  private:
@@ -60,6 +61,7 @@ class Workload {
   Process& process_;
   std::vector<Actor> actors_;
   bool winding_down_ = false;
+  bool closed_ = false;
   bool in_call_ = false;  // a callback now would be re-entrant
   std::uint64_t open_ = 0;
   std::uint64_t probes_granted_ = 0;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
+#include "redlock/token.h"
 #include "sim/event_queue.h"
 #include "sim/random.h"
 #include "sim/swarm.h"
@@ -20,6 +22,9 @@ struct World {
   Swarm swarm;
   Trace trace;
   std::uint64_t connections = 0;
+  // Tokens with a key that was set when its ttl had passed since the send, by a connection that had ended:
+  // clean-up may have given up by then, and such a key ends by itself.
+  std::set<Token> very_late;
 
   // Faults stop at swarm.faults_stop: from then on nothing breaks, stops or is refused.
   [[nodiscard]] bool calm() const { return queue.now() >= swarm.faults_stop; }
