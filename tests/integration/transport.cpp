@@ -134,6 +134,7 @@ void Transport::spin(int turns) {
 
 void Transport::close() {
   if (std::exchange(closed_, true)) return;
+  on_reply = nullptr;
   int over = 0;
   lifetime_.when_over([&over] { ++over; });
   connection->close();

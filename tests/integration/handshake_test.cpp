@@ -1,0 +1,123 @@
+// The handshake as a conversation: what is said, and what each answer means for the node.
+#include "uv/handshake.h"
+
+#include <gtest/gtest.h>
+
+#include "integration/transport.h"
+
+namespace redlock::uv {
+namespace {
+
+using redis::Value;
+using Step = Handshake::Step;
+
+Value value(Value::Type type, std::string text, std::int64_t integer = 0) {
+  Value result;
+  result.type = type;
+  result.text = std::move(text);
+  result.integer = integer;
+  return result;
+}
+
+Value ok() {
+  return value(Value::Type::status, "OK");
+}
+Value error(std::string text) {
+  return value(Value::Type::error, std::move(text));
+}
+
+NodeUrl url_with(std::string user, std::string password, std::uint32_t database) {
+  NodeUrl url = test::tcp_url(6379);
+  url.user = std::move(user);
+  url.has_password = !password.empty();
+  url.password = std::move(password);
+  url.database = database;
+  return url;
+}
+
+TEST(Handshake, SaysNoMoreThanIsNeeded) {
+  const std::string rest =
+      "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n"
+      "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$7\r\nredlock\r\n"
+      "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n";
+  EXPECT_EQ(Handshake(url_with("", "", 0)).begin(), rest);
+  EXPECT_EQ(Handshake(url_with("", "pw", 0)).begin(), "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" + rest);
+  EXPECT_EQ(Handshake(url_with("ann", "pw", 12)).begin(),
+            "*3\r\n$4\r\nAUTH\r\n$3\r\nann\r\n$2\r\npw\r\n*2\r\n$6\r\nSELECT\r\n$2\r\n12\r\n" + rest);
+}
+
+TEST(Handshake, LearnsWhoWeAreAndWhichServerItIs) {
+  Handshake handshake(url_with("", "pw", 1));
+  for (int connection = 1; connection <= 2; ++connection) {
+    handshake.begin();
+    EXPECT_EQ(handshake.on_value(ok()), Step::more);
+    EXPECT_EQ(handshake.on_value(ok()), Step::more);
+    EXPECT_EQ(handshake.on_value(value(Value::Type::integer, "", connection)), Step::more);
+    EXPECT_EQ(handshake.on_value(ok()), Step::more);
+    EXPECT_EQ(handshake.on_value(value(Value::Type::bulk, "# Server\r\nrun_id:abc\r\ntcp_port:1\r\n")),
+              Step::ready);
+    EXPECT_EQ(handshake.identity().client_id, connection);
+    EXPECT_EQ(handshake.identity().run_id, "abc");
+  }
+}
+
+TEST(Handshake, ToleratesWhatAnAclForbidsButNotWhatShowsThatNothingWillWork) {
+  Handshake handshake(url_with("", "", 0));
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'client|id'")), Step::more);
+  EXPECT_EQ(handshake.on_value(error("ERR unknown command 'CLIENT'")), Step::more);
+  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'info'")), Step::ready);
+  EXPECT_EQ(handshake.identity().client_id, 0);
+  EXPECT_FALSE(handshake.identity().same_server(handshake.identity())) << "unknown is not the same";
+
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(error("NOAUTH Authentication required.")), Step::refused);
+  EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::failed);
+  EXPECT_EQ(handshake.refusal().cause, Cause::authentication);
+  EXPECT_EQ(handshake.complaint(), "NOAUTH Authentication required.");
+
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(error("ERR max number of clients reached")), Step::refused);
+  EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::unknown);
+  EXPECT_EQ(handshake.refusal().cause, Cause::max_clients);
+}
+
+TEST(Handshake, LoggingInAndTheDatabaseMustSucceed) {
+  Handshake handshake(url_with("", "pw", 1));
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(error("ERR unknown command 'AUTH', with args beginning with: 'pw'")),
+            Step::refused);
+  EXPECT_EQ(handshake.refusal().cause, Cause::authentication);
+  EXPECT_EQ(handshake.complaint(), "ERR unknown command 'AUTH'");
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(ok()), Step::more);
+  EXPECT_EQ(handshake.on_value(error("ERR DB index is out of range")), Step::refused);
+  EXPECT_EQ(handshake.refusal().cause, Cause::other);
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(ok()), Step::more);
+  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'select'")), Step::refused);
+  EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::failed);
+}
+
+TEST(Handshake, OneErrorAndTheEndIsTheReason) {
+  Handshake handshake(url_with("", "", 0));
+  handshake.begin();
+  EXPECT_FALSE(handshake.turned_away());
+  EXPECT_EQ(handshake.on_value(error("DENIED Redis is running in protected mode")), Step::more);
+  EXPECT_TRUE(handshake.turned_away());
+  EXPECT_EQ(handshake.refusal().cause, Cause::permission);
+  EXPECT_EQ(handshake.on_value(ok()), Step::more);
+  EXPECT_FALSE(handshake.turned_away());
+}
+
+TEST(Handshake, TheWrongKindOfAnswerIsNonsense) {
+  Handshake handshake(url_with("", "pw", 0));
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(value(Value::Type::integer, "", 1)), Step::nonsense);
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(ok()), Step::more);
+  EXPECT_EQ(handshake.on_value(ok()), Step::nonsense);
+}
+
+}  // namespace
+}  // namespace redlock::uv
