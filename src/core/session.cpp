@@ -105,8 +105,9 @@ void Session::after_attempt(Instant now, Actions& out) {
   valid_until_ = acquire_.valid_until();
   extend_at_ = acquire_.t0() + Micros{setup_.ttl} / 3;
   if (setup_.max_hold) hold_ends_ = acquire_.t0() + Micros{*setup_.max_hold};
-  limit_to_hold(now);
-  // Less than the signal's margin is left, so nobody could use it; or max_hold leaves less than was asked for.
+  limit_to_hold();
+  // Less than the signal's margin is left, so nobody could use it; or max_hold leaves less than was asked
+  // for.
   if (over(now) || remaining(valid_until_, now) <= Micros{setup_.min_validity}) {
     phase_ = Phase::attempting;
     fail_attempt(ErrorCode::too_slow, now, out);
@@ -187,7 +188,7 @@ void Session::after_round(Instant now, Actions& out) {
       break;
     case Extend::Outcome::extended:
       valid_until_ = extend_.valid_until();
-      limit_to_hold(now);
+      limit_to_hold();
       // By hand it may have been for less than the lease's own ttl.
       extend_at_ = extend_.t0() + Micros{std::min(setup_.ttl, extend_.ttl())} / 3;
       out.push_back({.kind = by_hand ? ActionKind::extended : ActionKind::renewed, .end = valid_until_});
@@ -236,8 +237,8 @@ bool Session::watching() const {
   return setup_.watchdog && !(hold_ends_ && valid_until_ == *hold_ends_);
 }
 
-void Session::limit_to_hold(Instant now) {
-  if (hold_ends_) valid_until_ = sooner(valid_until_, *hold_ends_, now);
+void Session::limit_to_hold() {
+  if (hold_ends_) valid_until_ = within_both(valid_until_, *hold_ends_);
 }
 
 std::optional<Instant> Session::deadline(Instant now) const {

@@ -93,7 +93,7 @@ class Session {
   void clean(RequestKind kind, Actions& out);
   [[nodiscard]] bool over(Instant now) const;
   [[nodiscard]] bool watching() const;
-  void limit_to_hold(Instant now);
+  void limit_to_hold();
 
   Setup setup_;
   Phase phase_ = Phase::idle;

@@ -55,5 +55,18 @@ TEST(Time, LaterAndSoonerAreOneOfTheTwoAndNeverAMixture) {
           }
 }
 
+// The clocks may part at any time after the choice was made: it must be over whenever one of the two is.
+TEST(Time, WithinBothIsOverWhenEitherIs) {
+  for (int a_raw = 0; a_raw < 4; ++a_raw)
+    for (int b_boot = 0; b_boot < 4; ++b_boot)
+      for (int now_boot = 0; now_boot < 5; ++now_boot)
+        for (int now_raw = 0; now_raw < 5; ++now_raw) {
+          const Instant a{2us, Micros{a_raw}};
+          const Instant b{Micros{b_boot}, 2us};
+          const Instant now{Micros{now_boot}, Micros{now_raw}};
+          EXPECT_EQ(passed(within_both(a, b), now), passed(a, now) || passed(b, now));
+        }
+}
+
 }  // namespace
 }  // namespace redlock::core
