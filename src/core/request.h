@@ -96,12 +96,14 @@ struct Reply {
   ReplyKind kind = ReplyKind::unknown;
   Cause cause = Cause::none;
   Millis time_left = kNoTimeLeft;  // held: where it was asked for
+  bool nothing_sent = false;  // whatever the cause: the request never left, so it cannot be executed later
 
   // Whether a further reply to the same request can still come.
   [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }
   // Whether the node certainly got nothing, so that there is nothing to undo there for this request's sake.
   [[nodiscard]] constexpr bool never_sent() const {
-    return cause == Cause::not_connected || cause == Cause::backlog || cause == Cause::connecting;
+    return nothing_sent || cause == Cause::not_connected || cause == Cause::backlog ||
+           cause == Cause::connecting;
   }
   friend constexpr bool operator==(const Reply&, const Reply&) = default;
 };

@@ -258,11 +258,13 @@ void Connection::go_down(Trouble trouble) {
   write_failed_.reset();
   up_event_due_ = false;
 
-  const Reply when_not_sent = was_up ? unknown(Cause::not_connected) : trouble.reply;
+  Reply when_not_sent = was_up ? unknown(Cause::not_connected) : trouble.reply;
+  when_not_sent.nothing_sent = true;
   const auto front = trouble.nonsense ? std::optional(unknown(Cause::protocol)) : std::nullopt;
   pipeline_.fail_all(unknown(Cause::disconnected), when_not_sent, front, trouble.text, answers_);
   shared_.turn->request();
   down_reply_ = trouble.reply;
+  down_reply_.nothing_sent = true;
   if (down_reply_.cause == Cause::connecting) down_reply_.cause = Cause::not_connected;
   down_text_ = std::move(trouble.text);
 
