@@ -1,11 +1,9 @@
 // A loop for the length of one administration call, on the caller's own thread.
 #pragma once
 
-#include <signal.h>
-
 #include <functional>
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "core/time.h"
 #include "redlock/error.h"
@@ -14,21 +12,6 @@
 #include "uv/engine.h"
 
 namespace redlock::admin {
-
-// Writing to a connection that the server has closed raises SIGPIPE, and libuv leaves that to the program. A
-// library has no say in the program's handlers, so the signal is held off this thread meanwhile, and one that
-// came is taken away.
-class NoSigpipe {
- public:
-  NoSigpipe();
-  ~NoSigpipe();
-  NoSigpipe(const NoSigpipe&) = delete;
-  NoSigpipe& operator=(const NoSigpipe&) = delete;
-
- private:
-  bool was_pending_ = false;
-  sigset_t before_{};
-};
 
 class OneShot {
  public:
@@ -42,8 +25,8 @@ class OneShot {
   void settle(core::Millis limit);
 
  private:
-  OneShot() : quiet_pipes_(std::make_unique<NoSigpipe>()) {}
-  std::unique_ptr<NoSigpipe> quiet_pipes_;  // ends after the engine has closed its connections
+  explicit OneShot(std::unique_ptr<uv::Engine> engine) : engine_(std::move(engine)) {}
+
   std::unique_ptr<uv::Engine> engine_;
 };
 

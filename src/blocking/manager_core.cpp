@@ -1,6 +1,5 @@
 // The life of the loop thread: started with every signal blocked, since the program's handlers are none of
-// its business (and a write to a broken connection must fail instead of killing the process), ended by a
-// command.
+// its business, ended by a command.
 #include "blocking/manager_core.h"
 
 #include <pthread.h>

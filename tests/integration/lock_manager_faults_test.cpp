@@ -86,7 +86,7 @@ TEST_F(LockManagerFaultsTest, AHeldLockSurvivesStaggeredRestarts) {
 }
 
 TEST(LockManagerPasswords, AreTakenFromTheOptionsAndNeverShown) {
-  RedisServers servers(3, RedisOptions{.durable = false, .password = "open sesame", .settings = {}});
+  RedisServers servers(3, RedisOptions{.durable = false, .password = "open-sesame", .settings = {}});
   ClientOptions options;
   options.nodes = servers.urls();
   {
@@ -96,7 +96,7 @@ TEST(LockManagerPasswords, AreTakenFromTheOptionsAndNeverShown) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::denied) << refused.error().message();
   }
-  options.password = "close sesame";
+  options.password = "close-sesame";
   {
     auto locks = LockManager::create(options);
     ASSERT_TRUE(locks);
@@ -105,7 +105,7 @@ TEST(LockManagerPasswords, AreTakenFromTheOptionsAndNeverShown) {
     EXPECT_EQ(refused.error().code, ErrorCode::denied) << refused.error().message();
     EXPECT_EQ(refused.error().message().find("sesame"), std::string::npos) << refused.error().message();
   }
-  options.password = "open sesame";
+  options.password = "open-sesame";
   auto locks = LockManager::create(options);
   ASSERT_TRUE(locks);
   auto lease = locks->try_acquire("a");
