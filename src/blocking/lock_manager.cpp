@@ -25,7 +25,8 @@ void finish(std::shared_ptr<detail::ManagerCore>& core) {
   if (core->at_home()) {
     core.reset();
   } else {
-    core->abandon(std::move(core));
+    auto& abandoned = *core;
+    abandoned.abandon(std::move(core));
   }
 }
 

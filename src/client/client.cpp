@@ -36,7 +36,7 @@ void Client::Impl::finish_turn() {
 void Client::Impl::arm() {
   if (agenda.empty()) return;  // a wake-up that was armed for somebody who left is harmless
   const core::Instant first = agenda.first_at();
-  if (armed && armed->boot <= first.boot) return;
+  if (armed && armed->boot <= first.boot && armed->raw <= first.raw) return;
   armed = first;
   host.wake_at(first);
 }
@@ -60,8 +60,8 @@ void Client::on_wake() {
   Impl& impl = *impl_;
   impl.armed.reset();
   const core::Instant now = impl.host.now();
-  while (!impl.agenda.empty() && core::passed(impl.agenda.first_at(), now)) {
-    const Agenda::Key key = impl.agenda.first_key();
+  while (const auto due = impl.agenda.due(now)) {
+    const Agenda::Key key = *due;
     impl.agenda.clear(key);
     switch (key.machine) {
       case Machine::session:
@@ -237,7 +237,7 @@ expected<void, Error> Client::extend(CallId lease, std::optional<core::Millis> t
   if (now_held && now_held->value.extended)
     return unexpected<Error>(
         Error{ErrorCode::overloaded, "an extension of this lease is under way already", {}, {}});
-  if (now_held) now_held->value.extended = std::move(done);
+  if (now_held) now_held->value.extended = std::exchange(done, nullptr);
   impl_->later([this, lease, ttl, done = std::move(done)] {
     if (auto* entry = impl_->find(lease)) {
       const core::Millis asked = ttl.value_or(entry->value.session.setup().ttl);
