@@ -53,7 +53,7 @@ TEST(ConnectionClose, WhileShakingHands) {
   Transport transport(tcp_url(server.port()));
   ask_for_everything(transport);
   transport.connection->start();
-  ASSERT_TRUE(transport.run_until([&] { return server.count("CLIENT") > 0; }));
+  ASSERT_TRUE(transport.spin_until([&] { return server.count("CLIENT") > 0; }));
 }
 
 TEST(ConnectionClose, WhileWaitingForTheNextAttempt) {

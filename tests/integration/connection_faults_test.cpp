@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <atomic>
+#include <thread>
+
 #include "integration/fake_server.h"
 #include "integration/redis_server.h"
 #include "integration/transport.h"
@@ -303,8 +306,7 @@ TEST(ConnectionFaults, DropsWhatTheFormerConnectionLeftOnTheSameServer) {
     transport.acquire("doomed");
     ASSERT_TRUE(transport.run_until([&] { return transport.ups == 2; }));
     transport.acquire("after");
-    transport.spin(2);
-    while (server.count("SET") < 2) std::this_thread::yield();
+    ASSERT_TRUE(transport.spin_until([&] { return server.count("SET") == 2; }));
     const auto said = server.commands();
     const Words before_it = said.at(said.size() - 2);
     EXPECT_EQ(before_it == (Words{"CLIENT", "KILL", "ID", "100"}), same_server) << before_it.front();

@@ -1,6 +1,7 @@
 // The turn of the loop is driven as the host drives it.
 #include "integration/transport.h"
 
+#include <thread>
 #include <utility>
 
 namespace redlock::test {
@@ -126,6 +127,16 @@ bool Transport::run_until(const std::function<bool()>& over) {
 
 bool Transport::run_for_replies(std::size_t count) {
   return run_until([&] { return replies.size() >= count; });
+}
+
+bool Transport::spin_until(const std::function<bool()>& over) {
+  const auto limit = std::chrono::steady_clock::now() + kPatience;
+  while (!over()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    spin(1);
+    std::this_thread::yield();
+  }
+  return true;
 }
 
 void Transport::spin(int turns) {

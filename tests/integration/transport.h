@@ -52,6 +52,8 @@ class Transport {
   bool run_until_up() {
     return run_until([this] { return connection->is_up(); });
   }
+  // The same without blocking, for what the loop doesn't see.
+  bool spin_until(const std::function<bool()>& over);
   // Turns the loop `turns` times without blocking.
   void spin(int turns);
   void close();
