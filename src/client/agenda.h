@@ -1,8 +1,9 @@
-// Who has to be woken next: a binary heap in which an entry's place can be found, so that a deadline moves or
+// Who has to be woken next: binary heaps in which an entry's place can be found, so that a deadline moves or
 // goes away at once instead of leaving a stale entry behind (a busy client sets tens of thousands a second
 // and reaches almost none).
 //
-// Ordered by one of the two clocks; it only decides when to look, the machines then judge by both.
+// One heap for each of the two clocks: what ends, ends on whichever clock is first, and the clocks may part
+// after the deadline was set, so the order by one of them is not the order by the other.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +18,15 @@
 
 namespace redlock::client {
 
-class Agenda {
- public:
-  struct Key {
-    Machine machine = Machine::session;
-    std::uint32_t slot = 0;
-  };
+struct AgendaKey {
+  Machine machine = Machine::session;
+  std::uint32_t slot = 0;
+};
 
-  void set(Key key, core::Instant at) {
+template <core::Micros core::Instant::*kClock>
+class AgendaHeap {
+ public:
+  void set(AgendaKey key, core::Micros at) {
     std::size_t& place = place_of(key);
     if (place == kNowhere) {
       place = heap_.size();
@@ -36,7 +38,7 @@ class Agenda {
     }
   }
 
-  void clear(Key key) {
+  void clear(AgendaKey key) {
     std::size_t& place = place_of(key);
     if (place == kNowhere) return;
     const std::size_t hole = place;
@@ -52,25 +54,26 @@ class Agenda {
   }
 
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] core::Instant first_at() const { return heap_.front().at; }
-  [[nodiscard]] Key first_key() const { return heap_.front().key; }
+  [[nodiscard]] core::Micros first_at() const { return heap_.front().at; }
+  [[nodiscard]] AgendaKey first_key() const { return heap_.front().key; }
+  [[nodiscard]] bool due(core::Instant now) const {
+    return !heap_.empty() && heap_.front().at <= now.*kClock;
+  }
 
  private:
   struct Entry {
-    core::Instant at;
-    Key key;
+    core::Micros at;
+    AgendaKey key;
   };
   static constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
 
-  std::size_t& place_of(Key key) {
+  std::size_t& place_of(AgendaKey key) {
     auto& places = places_[static_cast<std::size_t>(key.machine)];
     if (key.slot >= places.size()) places.resize(key.slot + 1, kNowhere);
     return places[key.slot];
   }
 
-  [[nodiscard]] bool before(std::size_t a, std::size_t b) const {
-    return heap_[a].at.boot < heap_[b].at.boot;
-  }
+  [[nodiscard]] bool before(std::size_t a, std::size_t b) const { return heap_[a].at < heap_[b].at; }
 
   void exchange(std::size_t a, std::size_t b) {
     std::swap(heap_[a], heap_[b]);
@@ -99,6 +102,34 @@ class Agenda {
 
   std::vector<Entry> heap_;
   std::vector<std::size_t> places_[3];
+};
+
+class Agenda {
+ public:
+  using Key = AgendaKey;
+
+  void set(Key key, core::Instant at) {
+    boot_.set(key, at.boot);
+    raw_.set(key, at.raw);
+  }
+  void clear(Key key) {
+    boot_.clear(key);
+    raw_.clear(key);
+  }
+
+  [[nodiscard]] bool empty() const { return boot_.empty(); }
+  // When to look, on either clock: the first by each.
+  [[nodiscard]] core::Instant first_at() const { return {boot_.first_at(), raw_.first_at()}; }
+  // Somebody whose time has come.
+  [[nodiscard]] std::optional<Key> due(core::Instant now) const {
+    if (boot_.due(now)) return boot_.first_key();
+    if (raw_.due(now)) return raw_.first_key();
+    return std::nullopt;
+  }
+
+ private:
+  AgendaHeap<&core::Instant::boot> boot_;
+  AgendaHeap<&core::Instant::raw> raw_;
 };
 
 }  // namespace redlock::client

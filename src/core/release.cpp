@@ -25,7 +25,8 @@ Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Tra
   request_.token = token;
   request_.ttl = ttl;
   life_ = std::max(ttl, trail.ttl());
-  until_ = trail.touched().empty() ? now : trail.last_send() + Micros{life_};
+  // From now and not from the last send: a stopped server may have executed it, and answered, much later.
+  until_ = trail.touched().empty() ? now : now + life_;
   answer_by_ = now + std::max(Micros{ttl} / 4, Micros{50000});
   decided_ = kind == RequestKind::undo;
   send(decided_ ? touched_ : all(), out);

@@ -84,7 +84,7 @@ class Release {
   NodeSet broken_;
   NodeSet unanswered_;  // when this began: a request of the token was still on its way there
   Millis life_{0};      // the longest ttl that the token was given anywhere
-  Instant until_;       // life_ after the last send of a request that could set the key
+  Instant until_;       // no key of the token lives longer where every answer has been seen
   Instant answer_by_;   // when a result is due, whatever has come
   bool decided_ = false;
   bool had_ = false;  // some node had our key
