@@ -97,10 +97,10 @@ ReplyScanner::Status ReplyScanner::header(char type, std::string_view line, std:
     if (bulk_end_ > limits_.max_buffered_bytes) return broken("a reply longer than is allowed");
     return Status::whole;
   }
-  if (size == 0) return item_ends(next);
-  if (size > limits_.max_array_items - items_) return broken("an array with more items than are allowed");
   if (static_cast<int>(open_.size()) == limits_.max_depth)
     return broken("arrays within arrays, deeper than is allowed");
+  if (size == 0) return item_ends(next);
+  if (size > limits_.max_array_items - items_) return broken("an array with more items than are allowed");
   items_ += size;
   open_.push_back(size);
   at_ = searched_ = next;

@@ -27,20 +27,23 @@ class Script {
 };
 
 // Answers of both scripts. `extend` answers a key of another token with kHeldNoExpiry or, for one that lives
-// another t ms, with kHeldNoExpiry - 1 - t; `release` doesn't look at the time and answers kHeldNoExpiry.
+// another t ms, with kHeldNoExpiry - 1 - t; `release` does not look at the time and answers kHeldNoExpiry.
 inline constexpr long long kDone = 1;
 inline constexpr long long kMissing = 0;
 inline constexpr long long kHeldNoExpiry = -1;
 
 // KEYS[1] lock, ARGV[1] token, ARGV[2] ttl in ms, ARGV[3] "1" to heal.
-// The key has our token: its life becomes at least ttl. It is never lowered (S3): an extension that was held
-// up must not cut short the life that a younger one gave; a key without expiry keeps none. → kDone No key:
-// healing sets it anew with ttl → kDone; otherwise nothing happens → kMissing. Another token: nothing happens
-// (S4) → kHeldNoExpiry and below, with its time left.
+//
+// The key has our token: its life becomes at least ttl, kDone. It is never lowered (S3): an extension that
+// was held up must not cut short the life that a younger one gave. A key without expiry stays without.
+//
+// No key: healing sets it anew with ttl, kDone; otherwise nothing happens, kMissing.
+//
+// Another token: nothing happens (S4), kHeldNoExpiry and below, with its time left.
 const Script& extend_script();
 
-// KEYS[1] lock, ARGV[1] token. The key has our token: it is deleted → kDone. No key → kMissing. Another
-// token: nothing happens (S4) → kHeldNoExpiry. Release and undo are both this.
+// KEYS[1] lock, ARGV[1] token. The key has our token: it is deleted, kDone. No key: kMissing. Another token:
+// nothing happens (S4), kHeldNoExpiry. Release and undo are both this.
 const Script& release_script();
 
 }  // namespace redlock::redis

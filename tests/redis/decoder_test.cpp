@@ -37,7 +37,7 @@ std::string decode(std::string_view bytes, std::size_t piece, DecoderLimits limi
 
 // The same, whole; every way to cut it must come to the same values, and to `broken` or not.
 std::string decode(std::string_view bytes, DecoderLimits limits = {}) {
-  const auto whole = decode(bytes, std::max<std::size_t>(bytes.size(), 1), limits);
+  auto whole = decode(bytes, std::max<std::size_t>(bytes.size(), 1), limits);
   for (const std::size_t piece : {1U, 2U, 3U, 7U, 64U}) {
     const auto cut = decode(bytes, piece, limits);
     EXPECT_EQ(cut.substr(0, cut.find("broken")), whole.substr(0, whole.find("broken"))) << piece;
@@ -161,6 +161,8 @@ TEST(Decoder, HoldsToItsLimits) {
   EXPECT_TRUE(ok("*2\r\n*1\r\n:1\r\n*1\r\n:1\r\n"));
   EXPECT_FALSE(ok("*2\r\n*2\r\n:1\r\n:1\r\n*1\r\n"));  // items count over all arrays of a reply
   EXPECT_FALSE(ok("*1\r\n*1\r\n*1\r\n"));
+  EXPECT_FALSE(ok("*1\r\n*1\r\n*0\r\n"));
+  EXPECT_TRUE(ok("*1\r\n*1\r\n*-1\r\n"));
   EXPECT_TRUE(ok("*3\r\n+12345678\r\n+12345678\r\n+12345678\r\n"));  // 37 bytes
   EXPECT_FALSE(ok("*4\r\n+12345678\r\n+12345678\r\n+12345678\r\n+1\r\n"));
   EXPECT_FALSE(ok("*2\r\n$20\r\n" + std::string(20, 'a') + "\r\n$20\r\n"));  // refused before it comes
@@ -193,8 +195,12 @@ TEST(Decoder, LongStreamsInPieces) {
   for (int i = 0; i < 20000; ++i) {
     const auto n = std::to_string(i);
     const std::string bulk(static_cast<std::size_t>(i % 97), 'x');
-    bytes += ":" + n + "\r\n*2\r\n$" + std::to_string(bulk.size()) + "\r\n" + bulk + "\r\n+" + n + "\r\n";
-    right += ":" + n + " [$" + bulk + " +" + n + "] ";
+    const auto size = std::to_string(bulk.size());
+    for (const std::string_view part :
+         {":", n.c_str(), "\r\n*2\r\n$", size.c_str(), "\r\n", bulk.c_str(), "\r\n+", n.c_str(), "\r\n"})
+      bytes += part;
+    for (const std::string_view part : {":", n.c_str(), " [$", bulk.c_str(), " +", n.c_str(), "] "})
+      right += part;
   }
   for (const std::size_t piece : {1U, 13U, 1000U, 65536U, 100000000U})
     EXPECT_EQ(decode(bytes, piece), right) << piece;
