@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -177,8 +178,19 @@ ClientOptions client_options(const Raw& raw, Values& values) {
   else if (const char* password = environment("REDLOCK_PASSWORD"))
     client.password = password;
   if (values.fault()) return client;
-  if (const auto error = validate(client)) values.reject(error->message());
+  if (const auto error = validate(client)) values.reject(error->detail);
   return client;
+}
+
+milliseconds lock_ttl(const Raw& raw, const ClientOptions& client, Values& values) {
+  const milliseconds ttl = values.duration("--ttl", raw.ttl).value_or(AcquireOptions{}.ttl);
+  if (ttl > client.max_ttl)
+    values.reject(fmt::format("--ttl: {} is longer than --max-ttl {}", format_duration(ttl),
+                              format_duration(client.max_ttl)));
+  AcquireOptions options;
+  options.ttl = ttl;
+  if (const auto error = validate(options, client)) values.reject(fmt::format("--ttl: {}", error->detail));
+  return ttl;
 }
 
 std::optional<LockName> lock_name(const std::string& text, Values& values) {
@@ -193,12 +205,12 @@ std::optional<AcquireArguments> acquire_arguments(const Raw& raw, const ClientOp
                                                   Values& values) {
   AcquireArguments lock{*LockName::make("?"), {}, raw.try_once};
   if (raw.try_once && raw.wait) values.reject("--try and --wait exclude each other; write one of them");
-  lock.options.ttl = values.duration("--ttl", raw.ttl).value_or(lock.options.ttl);
+  lock.options.ttl = lock_ttl(raw, client, values);
   lock.options.wait = values.duration("--wait", raw.wait);
   lock.options.max_hold = values.duration("--max-hold", raw.max_hold);
   if (auto name = lock_name(raw.name, values)) lock.name = std::move(*name);
   if (values.fault()) return std::nullopt;
-  if (const auto error = validate(lock.options, client)) values.reject(error->message());
+  if (const auto error = validate(lock.options, client)) values.reject(error->detail);
   return lock;
 }
 
@@ -236,14 +248,10 @@ expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command
   } else {
     const auto name = lock_name(raw.name, values);
     const auto token = lock_token(raw.token, values);
-    const auto ttl = values.duration("--ttl", raw.ttl).value_or(AcquireOptions{}.ttl);
-    if (!name || !token || values.fault()) return mistake(values.fault().value_or(std::string()));
     if (grammar.extend->parsed()) {
-      AcquireOptions options;
-      options.ttl = ttl;
-      if (const auto error = validate(options, result.client)) values.reject(error->message());
-      result.command = ExtendArguments{*name, *token, ttl};
-    } else {
+      const milliseconds ttl = lock_ttl(raw, result.client, values);
+      if (name && token) result.command = ExtendArguments{*name, *token, ttl};
+    } else if (name && token) {
       result.command = ReleaseArguments{*name, *token};
     }
   }

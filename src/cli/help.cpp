@@ -72,7 +72,10 @@ Takes the lock, prints its token and exits; the lock lives for --ttl unless it i
 
 constexpr std::string_view kExtend = R"(usage: redlock extend [--ttl D] NAME TOKEN
 
-Lets the lock live for --ttl from now (default: 10s); never shortens it. Exits with 76 if TOKEN does not hold it.
+Lets the lock live for --ttl from now (default: 10s); never shortens it. Exits with 76 if TOKEN does not hold
+it.
+
+  --ttl D     how long it lives (default: 10s)
 
 `redlock --help` lists the options that all commands have, and the exit codes.
 )";
@@ -86,8 +89,8 @@ Gives the lock back. Exits with 1 if TOKEN did not hold it any more.
 
 constexpr std::string_view kInspect = R"(usage: redlock inspect NAME ...
 
-Shows per node the state, owner and time left of each lock, and what a majority makes of it. Exits with 65 if it
-finds a fault: a key that never expires or is no lock, or votes that are split for good.
+Shows per node the state, owner and time left of each lock, and what a majority makes of it. Exits with 65 if
+it finds a fault: a key that never expires or is no lock, or votes that are split for good.
 
 `redlock --help` lists the options that all commands have, and the exit codes.
 )";

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "redlock/name.h"
@@ -22,6 +23,13 @@ double milliseconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1000.0;
 }
 
+// The library's words for people, as identifiers: "already gone" is already_gone.
+std::string identifier(std::string_view words) {
+  std::string text(words);
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return text;
+}
+
 Json text_or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
@@ -34,7 +42,7 @@ Json reports(const std::vector<NodeReport>& nodes) {
   Json array = Json::array();
   for (const NodeReport& node : nodes)
     array.push_back({{"node", node.node},
-                     {"vote", std::string(to_string(node.vote))},
+                     {"vote", identifier(to_string(node.vote))},
                      {"ms", milliseconds(node.elapsed)},
                      {"error", text_or_null(why(node.cause, node.text))}});
   return array;
@@ -42,7 +50,7 @@ Json reports(const std::vector<NodeReport>& nodes) {
 
 Json node_key(const admin::NodeKey& key) {
   return {{"node", key.node},
-          {"state", std::string(to_string(key.state))},
+          {"state", identifier(to_string(key.state))},
           {"owner", text_or_null(printable(key.owner))},
           {"type", text_or_null(printable(key.type))},
           {"time_left_ms", time_or_null(key.time_left)},
@@ -76,7 +84,7 @@ std::string release_json(std::string_view name, std::string_view token, Released
                          const std::vector<NodeReport>& nodes) {
   return line({{"name", std::string(name)},
                {"token", std::string(token)},
-               {"result", std::string(to_string(result))},
+               {"result", identifier(to_string(result))},
                {"nodes", reports(nodes)}});
 }
 
@@ -86,7 +94,7 @@ std::string inspection_json(const std::vector<admin::Inspection>& inspections) {
     Json nodes = Json::array();
     for (const admin::NodeKey& key : inspection.nodes) nodes.push_back(node_key(key));
     locks.push_back({{"name", inspection.name},
-                     {"verdict", std::string(to_string(inspection.verdict))},
+                     {"verdict", identifier(to_string(inspection.verdict))},
                      {"owner", text_or_null(printable(inspection.owner))},
                      {"time_left_ms", time_or_null(inspection.time_left)},
                      {"nodes", nodes},

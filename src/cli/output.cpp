@@ -36,8 +36,9 @@ Failure internal(std::string message) {
   return {number(Exit::internal), "internal", std::move(message), {}};
 }
 
-Failure failure(const Error& error) {
-  return {number(exit_code(error.code)), std::string(to_string(error.code)), error.message(), error.nodes};
+Failure failure(const Error& error, std::string_view name) {
+  const std::string message = name.empty() ? error.message() : fmt::format("'{}': {}", name, error.message());
+  return {number(exit_code(error.code)), std::string(to_string(error.code)), message, error.nodes};
 }
 
 int Output::fail(const Failure& failure) {

@@ -23,7 +23,8 @@ struct Failure {
 
 Failure usage(std::string message);
 Failure internal(std::string message);
-Failure failure(const Error& error);
+// `name`: of the lock that the call was about, if it was about one.
+Failure failure(const Error& error, std::string_view name = {});
 
 class Output {
  public:

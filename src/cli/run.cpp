@@ -9,6 +9,7 @@
 
 #include "cli/child.h"
 #include "cli/commands.h"
+#include "cli/log.h"
 #include "cli/secrets.h"
 #include "cli/supervisor.h"
 #include "cli/table.h"
@@ -68,7 +69,8 @@ int finish(const RunArguments& arguments, const Supervisor::Outcome& outcome, Le
   return outcome.change.exit_code;
 }
 
-int run_under(const RunArguments& arguments, Lease lease, Signals& signals, Output& output) {
+// `interrupt` becomes the signal that the rest of our process group has to hear of once all is done.
+int run_under(const RunArguments& arguments, Lease lease, Signals& signals, int& interrupt, Output& output) {
   const auto start = std::chrono::steady_clock::now();
   const std::string& name = arguments.lock.name.str();
   const auto environment = command_environment(environ, name, lease.token().to_string());
@@ -89,23 +91,36 @@ int run_under(const RunArguments& arguments, Lease lease, Signals& signals, Outp
   }
   Terminal terminal;
   Supervisor supervisor(lease, arguments.plan, *child, signals, terminal);
-  Supervisor::Outcome outcome = supervisor.run();
+  const Supervisor::Outcome outcome = supervisor.run();
+  interrupt = outcome.interrupt;
   const auto held = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
   return finish(arguments, outcome, lease, held, output);
+}
+
+int run_locked(const ClientOptions& client, const RunArguments& arguments, Signals& signals, int& interrupt,
+               Output& output) {
+  auto manager = LockManager::create(client);
+  if (!manager) return output.fail(failure(manager.error()));
+  Waited waited = wait_for_lock(*manager, arguments.lock, signals, output);
+  const std::string& name = arguments.lock.name.str();
+  if (waited.signal != 0) return output.fail(interrupted(waited.signal, name));
+  auto& lease = *waited.result;
+  if (lease) return run_under(arguments, std::move(*lease), signals, interrupt, output);
+  Failure reason = failure(lease.error(), name);
+  if (lease.error().code == ErrorCode::contended) reason.exit = arguments.conflict_exit_code;
+  return output.fail(reason);
 }
 
 }  // namespace
 
 int run(const ClientOptions& client, const RunArguments& arguments, Signals& signals, Output& output) {
-  auto manager = LockManager::create(client);
-  if (!manager) return output.fail(failure(manager.error()));
-  Waited waited = wait_for_lock(*manager, arguments.lock, signals, output);
-  if (waited.signal != 0) return output.fail(interrupted(waited.signal, arguments.lock.name.str()));
-  auto& lease = *waited.result;
-  if (lease) return run_under(arguments, std::move(*lease), signals, output);
-  Failure reason = failure(lease.error());
-  if (lease.error().code == ErrorCode::contended) reason.exit = arguments.conflict_exit_code;
-  return output.fail(reason);
+  int interrupt = 0;
+  const int code = run_locked(client, arguments, signals, interrupt, output);
+  if (interrupt != 0) {
+    finish_log();
+    signals.end_group(interrupt);
+  }
+  return code;
 }
 
 }  // namespace redlock::cli

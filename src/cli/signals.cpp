@@ -2,8 +2,10 @@
 #include "cli/signals.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <system_error>
 
@@ -17,6 +19,15 @@ constexpr int kTaken[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,
 bool ignored(int signal) {
   struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+// One that is blocked and pending takes its default effect here.
+void deliver(int signal) {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
 }
 
 }  // namespace
@@ -51,19 +62,20 @@ void Signals::restore() const {
   ::sigprocmask(SIG_SETMASK, &former_mask_, nullptr);
 }
 
-void Signals::stop_own_group(int signal) const {
+void Signals::stop(int signal, bool whole_group) const {
   // SIGSTOP would stop us even where nobody is there to continue us.
   if (signal == SIGSTOP) signal = SIGTSTP;
-  sigset_t one;
-  ::sigemptyset(&one);
-  ::sigaddset(&one, signal);
-  ::kill(0, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);  // here we stop, and from here we go on
-  ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  ::kill(whole_group ? 0 : ::getpid(), signal);
+  deliver(signal);  // here we stop, and from here we go on
 }
 
-void Signals::tell_own_group(int signal) {
+void Signals::end_group(int signal) const {
+  const bool with_parent = ::getpgid(::getppid()) == ::getpgrp();
   ::kill(0, signal);
+  if (!with_parent) return;
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  deliver(signal);
 }
 
 SignalMeaning meaning(int signal) {

@@ -24,11 +24,13 @@ class Signals {
 
   // Mask and dispositions as they were when the program started. For the child between fork and exec.
   void restore() const;
-  // Stops us and everybody else of our job, as the terminal does on ^Z, and returns when we are continued. In
-  // an orphaned process group the kernel ignores it and this returns at once.
-  void stop_own_group(int signal) const;
-  // Passes on to the rest of our job what only the command has seen, since it had the terminal.
-  static void tell_own_group(int signal);
+  // Stops us, or everybody of our process group as the terminal does on ^Z, and returns when we are
+  // continued. In an orphaned process group the kernel ignores it and this returns at once.
+  void stop(int signal, bool whole_group) const;
+  // Ends everybody of our process group as the terminal does on ^C. If that includes our parent, a script, we
+  // end of the signal as well: a shell takes an exit code, even 130, as a sign that the ^C was dealt with,
+  // and goes on.
+  void end_group(int signal) const;
 
  private:
   sigset_t former_mask_{};

@@ -61,8 +61,7 @@ Supervisor::Outcome Supervisor::run() {
   terminal_.take_back();
   const int signal = outcome_.change.signal;
   if (signal != 0) terminal_.restore_settings();
-  // ^C ends a whole job; the rest of ours (a script, a pipeline) has not seen it.
-  if (had_terminal && (signal == SIGINT || signal == SIGQUIT)) Signals::tell_own_group(signal);
+  if (had_terminal && (signal == SIGINT || signal == SIGQUIT)) outcome_.interrupt = signal;
   outcome_.lost = outcome_.lost || outcome_.told || outcome_.killed;
   return outcome_;
 }
@@ -134,8 +133,9 @@ void Supervisor::stopped(int signal) {
   if (wants_terminal && !terminal_.handed_over() && terminal_.ours()) return proceed();
   // Somebody pauses the command alone, and no shell waits for its terminal: the lease stays.
   if (signal == SIGSTOP && !terminal_.handed_over()) return;
+  const bool whole_group = terminal_.handed_over() || wants_terminal;  // the terminal stops whole groups
   terminal_.take_back();
-  signals_.stop_own_group(signal);
+  signals_.stop(signal, whole_group);
   proceed();
 }
 

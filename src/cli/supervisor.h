@@ -23,6 +23,7 @@ class Supervisor {
     bool lost = false;      // the lease ended first; the group was told to end, or ended too late
     bool told = false;      // TERM was sent
     bool killed = false;    // KILL was sent
+    int interrupt = 0;      // the ^C or ^\\ that ended it; our own process group has not seen it yet
     bool survived = false;  // somebody was still there when we stopped looking
   };
 

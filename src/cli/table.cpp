@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/json.h"
 #include "redlock/name.h"
 
 namespace redlock::cli {
@@ -54,7 +53,10 @@ std::string owner_text(const NodeKey& key) {
 std::string time_left_text(const NodeKey& key) {
   if (key.state == KeyState::no_expiry) return "never expires";
   if (key.time_left) return time_text(*key.time_left);
-  return why(key.cause, key.text);
+  // The server's own words say more than their class.
+  std::string text = key.text.empty() ? std::string(to_string(key.cause)) : printable(key.text);
+  if (key.text.empty()) std::replace(text.begin(), text.end(), '_', ' ');
+  return key.cause == Cause::none ? std::string() : text;
 }
 
 std::string verdict_text(const Inspection& lock) {
@@ -69,7 +71,7 @@ std::string verdict_text(const Inspection& lock) {
                          count([&](const NodeKey& key) { return key.owner == lock.owner; }), nodes,
                          lock.time_left ? fmt::format(", {} left", time_text(*lock.time_left)) : "");
     case Verdict::split:
-      return "split: no owner has a majority, and nobody can get one before keys expire";
+      return "split: no owner has a majority, and nobody can get one while these keys are there";
     case Verdict::uncertain:
       return fmt::format("uncertain: only {} of {} nodes answered", count([](const NodeKey& key) {
                            return key.state != KeyState::unreachable && key.state != KeyState::refused;

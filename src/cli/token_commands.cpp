@@ -17,7 +17,7 @@ int acquire(const ClientOptions& client, const AcquireArguments& arguments, Sign
   const std::string& name = arguments.name.str();
   if (waited.signal != 0) return output.fail(interrupted(waited.signal, name));
   auto& lease = *waited.result;
-  if (!lease) return output.fail(failure(lease.error()));
+  if (!lease) return output.fail(failure(lease.error(), name));
   const std::string token = lease->token().to_string();
   const std::string text =
       output.json ? lease_json(name, token, lease->valid_for(), lease->nodes()) : token + "\n";
@@ -32,7 +32,7 @@ int acquire(const ClientOptions& client, const AcquireArguments& arguments, Sign
 
 int extend(const ClientOptions& client, const ExtendArguments& arguments, Output& output) {
   const auto extension = admin::extend(client, arguments.name, arguments.token, arguments.ttl);
-  if (!extension) return output.fail(failure(extension.error()));
+  if (!extension) return output.fail(failure(extension.error(), arguments.name.str()));
   const std::string text = output.json ? lease_json(arguments.name.str(), arguments.token.to_string(),
                                                     extension->validity, extension->nodes)
                                        : std::string();
@@ -41,7 +41,7 @@ int extend(const ClientOptions& client, const ExtendArguments& arguments, Output
 
 int release(const ClientOptions& client, const ReleaseArguments& arguments, Output& output) {
   const auto release = admin::release(client, arguments.name, arguments.token);
-  if (!release) return output.fail(failure(release.error()));
+  if (!release) return output.fail(failure(release.error(), arguments.name.str()));
   const std::string& name = arguments.name.str();
   if (release->result == Released::unknown)
     return output.fail(

@@ -57,7 +57,7 @@ class Progress {
 
 std::optional<int> told_to_end(Signals& signals) {
   while (const auto signal = signals.next()) {
-    if (meaning(*signal) == SignalMeaning::stop) signals.stop_own_group(*signal);
+    if (meaning(*signal) == SignalMeaning::stop) signals.stop(*signal, false);
     if (meaning(*signal) == SignalMeaning::end) return signal;
   }
   return std::nullopt;

@@ -1,0 +1,172 @@
+"""When the lease is lost, the whole process group of the command is gone before somebody else can have the lock."""
+
+import os
+import signal
+import sys
+import time
+
+from support import LIMIT, ProgramTest, eventually, main
+
+# Writes the time every 2 ms. What TERM does is told by the second word.
+HEART = """
+import os, signal, sys, time
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def term(number, frame):
+    os.write(file, b"TERM\\n")
+    if sys.argv[2] == "obey": sys.exit(0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN if sys.argv[2] == "ignore" else term)
+while True:
+    os.write(file, b"%d\\n" % time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+    time.sleep(0.002)
+"""
+
+
+def now():
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+
+class Lost(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.heart = self.path("heart.py")
+        with open(self.heart, "w", encoding="utf-8") as file:
+            file.write(HEART)
+        self.addCleanup(self.pause, False)
+
+    def pause(self, pause_them=True):
+        for node in self.cluster.nodes[:3]:
+            (node.pause if pause_them else node.resume)()
+
+    def beating(self, beats, on_term, *options, before=()):
+        """A command under the lock whose heart beats into the file `beats`."""
+        process = self.start("run", *options, self.name, "--", *before, sys.executable, self.heart, beats, on_term)
+        self.content(beats)
+        return process
+
+    @staticmethod
+    def beats(path):
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        return [int(line) for line in lines if line.isdigit()], lines.count("TERM")
+
+    def finished(self, process, code, part):
+        out, err = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, out), (code, ""), err)
+        self.assertEqual(err.count("\n"), 1, err)
+        self.assertIn(part, err)
+        return err
+
+    def test_no_heart_beats_after_the_end_of_validity(self):
+        """Majority stopped during a hold with ttl 1 s. No extension can have been confirmed that was sent after the
+        stop, so validity ends before stop + ttl. The margin is 50 ms, which a machine that is busy enough can eat:
+        hence three attempts, which a program that kills too late fails all the same."""
+        for on_term in ("obey", "ignore", "note"):
+            with self.subTest(on_term=on_term):
+                late = []
+                for attempt in range(3):
+                    beats = self.path(f"{on_term}{attempt}")
+                    process = self.beating(beats, on_term, "--ttl", "1s")
+                    self.pause()
+                    stopped = now()
+                    self.finished(process, 76, "the lease was lost")
+                    self.pause(False)
+                    times, terms = self.beats(beats)
+                    self.assertEqual(terms, 0 if on_term == "ignore" else 1)
+                    late.append((times[-1] - stopped) / 1e9)
+                    if late[-1] <= 1:
+                        break
+                self.assertLessEqual(late[-1], 1, late)
+
+    def test_grandchildren_are_gone_too(self):
+        inner, outer = self.path("inner"), self.path("outer")
+        script = f"{sys.executable} {self.heart} {inner} ignore & exec {sys.executable} {self.heart} {outer} obey"
+        process = self.start("run", "--ttl", "1s", self.name, "--", "sh", "-c", script)
+        self.content(inner)
+        self.content(outer)
+        self.pause()
+        self.finished(process, 76, "was killed")
+        count = len(self.beats(inner)[0])
+        time.sleep(0.2)
+        self.assertEqual(len(self.beats(inner)[0]), count)
+
+    def test_the_grace_is_the_commands(self):
+        beats = self.path("beats")
+        process = self.beating(beats, "note", "--ttl", "2s", "--grace", "800ms")
+        self.pause()
+        self.finished(process, 76, "was killed")
+        with open(beats, encoding="utf-8") as file:
+            before, after = file.read().split("TERM\n")
+        after = [int(line) for line in after.splitlines()]
+        # The time between TERM and KILL; less only if the heart stood still in between.
+        self.assertGreater(after[-1] - after[0], 0.4e9)
+
+    def test_a_command_that_ends_in_its_grace_is_not_killed(self):
+        beats = self.path("beats")
+        process = self.beating(beats, "obey", "--ttl", "2s", "--grace", "900ms")
+        self.pause()
+        self.finished(process, 76, "the command was ended")
+        self.assertEqual(self.beats(beats)[1], 1)
+
+    def test_a_stopped_command_is_continued_to_hear_it(self):
+        beats = self.path("beats")
+        process = self.beating(beats, "obey", "--ttl", "2s", "--grace", "900ms",
+                               before=("sh", "-c", f'echo $$ > {self.path("pid")}; exec "$@"', "sh"))
+        os.kill(int(self.content(self.path("pid"))), signal.SIGSTOP)
+        self.pause()
+        self.finished(process, 76, "the command was ended")
+        self.assertEqual(self.beats(beats)[1], 1)
+
+    def test_taken_by_another(self):
+        beats = self.path("beats")
+        process = self.beating(beats, "note", "--ttl", "5s")
+        for node in self.cluster.nodes:
+            node.command("SET", "lock:" + self.name, "another", "PX", 60000)
+        self.finished(process, 76, "was lost")
+        self.assertEqual(self.cluster.owners(self.name), ["another"] * 5)
+
+    def test_max_hold(self):
+        for on_term in ("obey", "ignore"):
+            with self.subTest(on_term=on_term):
+                beats = self.path(on_term)
+                process = self.beating(beats, on_term, "--ttl", "1s", "--max-hold", "2s")
+                self.finished(process, 76, "--max-hold 2s is over")
+                times, _ = self.beats(beats)
+                self.assertLessEqual(times[-1] - times[0], 2e9)
+                self.assertGreater(times[-1] - times[0], 1e9)  # it was extended beyond its ttl
+        self.assert_free(self.name)
+
+    def test_max_hold_shorter_than_ttl(self):
+        beats = self.path("beats")
+        process = self.beating(beats, "ignore", "--ttl", "20s", "--max-hold", "1s")
+        self.finished(process, 76, "--max-hold 1s is over")
+        times, _ = self.beats(beats)
+        self.assertLessEqual(times[-1] - times[0], 1e9)
+
+    def test_extended_for_as_long_as_it_takes(self):
+        process = self.start("run", "--ttl", "400ms", self.name, "--", "sleep", "2")
+        out, err = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, out, err), (0, "", ""))
+
+    def test_minority_stopped_is_no_loss(self):
+        process = self.start("run", "--ttl", "500ms", self.name, "--", "sh", "-c", "echo on; sleep 2",)
+        self.assertEqual(process.stdout.readline(), "on\n")
+        for node in self.cluster.nodes[:2]:
+            node.pause()
+        process.communicate(timeout=LIMIT)
+        self.assertEqual(process.returncode, 0)
+
+    def test_stopped_itself_until_the_lease_was_over(self):
+        """After SIGCONT it must see at once that the lease ended, and end the command, which ran on, too late."""
+        beats = self.path("beats")
+        process = self.beating(beats, "ignore", "--ttl", "600ms")
+        process.send_signal(signal.SIGSTOP)
+        eventually(lambda: self.cluster.owners(self.name) == [None] * 5, "the keys expired")
+        process.send_signal(signal.SIGCONT)
+        self.finished(process, 76, "was lost")
+        count = len(self.beats(beats)[0])
+        time.sleep(0.2)
+        self.assertEqual(len(self.beats(beats)[0]), count)
+
+
+if __name__ == "__main__":
+    main()
