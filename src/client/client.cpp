@@ -91,7 +91,9 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     if (!text.empty()) words.emplace_back(node, std::string(text));
   };
   if (tag.machine == Machine::session) {
-    if (auto* entry = impl.sessions.find(tag.slot, tag.generation)) {
+    auto* entry = impl.sessions.find(tag.slot, tag.generation);
+    if (entry == nullptr || !entry->value.session.concerned_by(tag.round)) impl.tell_heir(node, tag, reply);
+    if (entry != nullptr) {
       if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;

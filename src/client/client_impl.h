@@ -35,6 +35,7 @@ struct SessionSlot {
 
 struct ReleaseSlot {
   core::Release release;
+  RequestTag origin;  // the session it came from, and the round that acquired its token; none: no session
   std::string key;
   ReleaseCallback done;
   Words words;
@@ -77,7 +78,8 @@ struct Client::Impl {
   void reschedule(SessionEntry& entry);
 
   // client_release.cpp
-  void start_release(const std::string& key, const core::Action& clean, ReleaseCallback done);
+  void start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done);
+  void tell_heir(core::Node node, RequestTag tag, const core::Reply& reply);
   void run(ReleaseEntry& entry, const core::Actions& actions);
   void run(ExtensionEntry& entry, const core::Actions& actions);
   void answer_extension(ExtensionEntry& entry);
@@ -107,6 +109,8 @@ struct Client::Impl {
   ClientConfig config;
   Slots<SessionSlot> sessions;
   Slots<ReleaseSlot> releases;
+  // By the slot of a session: the latest release that came from it, which hears of what was sent before.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> heirs;
   Slots<ExtensionSlot> extensions;
   LocalQueue queue;
   Agenda agenda;

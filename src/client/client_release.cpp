@@ -5,14 +5,33 @@ namespace redlock::client {
 
 using core::ActionKind;
 
-void Client::Impl::start_release(const std::string& key, const core::Action& clean, ReleaseCallback done) {
+void Client::Impl::start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done) {
   auto& entry = releases.add();
-  entry.value.key = key;
+  entry.value.key = from.value.key;
+  entry.value.origin = {from.slot, from.generation, from.value.session.attempt().ballot().round(),
+                        Machine::session};
   entry.value.done = std::move(done);
+  if (from.slot >= heirs.size()) heirs.resize(from.slot + 1);
+  heirs[from.slot] = {entry.slot, entry.generation};
   Batch batch(*this);
   entry.value.release = core::Release(nodes(), clean.request.token, clean.request.kind, clean.request.ttl,
                                       clean.trail, host.now(), batch.actions);
   run(entry, batch.actions);
+}
+
+// An answer to an attempt or a lease that is over: only "nothing was sent" is news to whoever cleans up
+// behind it. A release that came from the slot since has taken the place; then the older one errs on the side
+// of cleaning too long.
+void Client::Impl::tell_heir(core::Node node, RequestTag tag, const core::Reply& reply) {
+  if (!reply.never_sent() || tag.slot >= heirs.size()) return;
+  auto* entry = releases.find(heirs[tag.slot].first, heirs[tag.slot].second);
+  if (entry == nullptr) return;
+  const RequestTag& origin = entry->value.origin;
+  if (origin.generation != tag.generation || tag.round < origin.round) return;
+  const bool acquiring = tag.round == origin.round;
+  entry->value.release.on_earlier_reply(
+      node, acquiring ? core::RequestKind::acquire : core::RequestKind::extend, reply);
+  run(*entry, {});
 }
 
 void Client::Impl::run(ReleaseEntry& entry, const core::Actions& actions) {

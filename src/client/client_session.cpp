@@ -116,7 +116,7 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
       case ActionKind::clean: {
         // Who waits for a release waits for that one, not for the undo of a lease that was over before.
         const bool asked = action.request.kind == core::RequestKind::release;
-        start_release(slot.key, action, asked ? std::exchange(release_done, nullptr) : nullptr);
+        start_release(entry, action, asked ? std::exchange(release_done, nullptr) : nullptr);
         break;
       }
       case ActionKind::released:

@@ -17,6 +17,7 @@ constexpr Micros kPatience{600000000};
 Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Trail& trail, Instant now,
                  Actions& out)
     : ballot_(nodes, Round{1}, now),
+      trail_(trail),
       touched_(trail.touched()),
       broken_(trail.broken()),
       unanswered_(trail.unanswered()) {
@@ -95,6 +96,18 @@ void Release::again_later(Node node, Instant last, Instant now) {
   if (place.tries < UINT8_MAX) ++place.tries;
   place.state = State::due;
   place.due = sooner(now + wait, last, now);
+}
+
+void Release::on_earlier_reply(Node node, RequestKind kind, const Reply& reply) {
+  if (!all().has(node)) return;
+  trail_.answered(node, kind, reply);
+  if (trail_.broken().has(node)) broken_.add(node);
+  if (trail_.unanswered().has(node)) return;
+  unanswered_.remove(node);
+  if (trail_.touched().has(node)) return;
+  touched_.remove(node);
+  Place& place = at(node);
+  if (place.state != State::in_flight) place.state = State::done;
 }
 
 void Release::on_node_up(Node node, Instant now, Actions& out) {

@@ -28,6 +28,9 @@ class Release {
   Release(int nodes, Token token, Instant now, Actions& out);
 
   void on_reply(Node node, Round round, const Reply& reply, Instant now, Actions& out);
+  // The answer, which came late, to a request of the token that was sent before this began. It may tell that
+  // there is nothing to clean on that node.
+  void on_earlier_reply(Node node, RequestKind kind, const Reply& reply);
   void on_node_up(Node node, Instant now, Actions& out);
   void on_wake(Instant now, Actions& out);
   [[nodiscard]] std::optional<Instant> deadline(Instant now) const;
@@ -46,8 +49,11 @@ class Release {
     v(request_.kind);
     v(decided_);
     v(had_);
+    trail_.visit(v);
+    v(touched_);
     v(broken_);
     v(unanswered_);
+    v(life_);
     v(until_);
     if (!decided_) v(answer_by_);
     NodeSet::first(ballot_.tally().nodes()).each([&](Node node) {
@@ -80,6 +86,7 @@ class Release {
 
   Request request_;
   Ballot ballot_;
+  Trail trail_;
   NodeSet touched_;
   NodeSet broken_;
   NodeSet unanswered_;  // when this began: a request of the token was still on its way there

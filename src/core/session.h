@@ -61,6 +61,10 @@ class Session {
   [[nodiscard]] Token token() const { return token_; }
   // The latest that was sent: what the nodes say of older ones is history.
   [[nodiscard]] Round round() const { return round_; }
+  // Whether answers of this round are still its own; those of a token that it gave up concern the clean-up.
+  [[nodiscard]] bool concerned_by(Round round) const {
+    return (phase_ == Phase::attempting || phase_ == Phase::held) && round >= attempt_round_;
+  }
   // Held: over when either clock says so, whatever the nodes say later.
   [[nodiscard]] Instant valid_until() const { return valid_until_; }
   [[nodiscard]] const Setup& setup() const { return setup_; }

@@ -276,6 +276,33 @@ TEST_F(ReleaseTest, ByTokenAloneHasAResultAndLeavesNothingBehind) {
   EXPECT_TRUE(machine.done());
 }
 
+// The request was waiting for a connection that never came, and the undo behind it; its own answer says so.
+TEST_F(ReleaseTest, ALateNewsThatNothingWasSentEndsTheCleanUpThere) {
+  begin(1, RequestKind::undo, trail_of(1, {}));
+  test::take(out);
+  machine.on_earlier_reply(node_at(0), RequestKind::acquire, test::not_connected());
+  EXPECT_FALSE(machine.done());  // its own undo is still to be answered
+  EXPECT_EQ(reply(0, test::not_connected(), 11ms), kNothing);
+  EXPECT_TRUE(machine.done());
+
+  begin(1, RequestKind::undo, trail_of(1, {}));
+  test::take(out);
+  EXPECT_EQ(reply(0, test::not_connected(), 11ms), kNothing);
+  EXPECT_FALSE(machine.done());
+  machine.on_earlier_reply(node_at(0), RequestKind::acquire, test::not_connected());
+  EXPECT_TRUE(machine.done());
+}
+
+TEST_F(ReleaseTest, ALateNewsOfABrokenConnectionKeepsItCleaning) {
+  begin(1, RequestKind::undo, trail_of(1, {}));
+  test::take(out);
+  machine.on_earlier_reply(node_at(0), RequestKind::acquire, test::disconnected());
+  EXPECT_EQ(reply(0, test::not_connected(), 11ms), kNothing);
+  EXPECT_EQ(up(0, 20ms), kUndoNode0);
+  EXPECT_EQ(reply(0, test::missing(), 21ms), kNothing);
+  EXPECT_FALSE(machine.done());
+}
+
 TEST_F(ReleaseTest, RepliesOfOtherRoundsChangeNothing) {
   begin(3, RequestKind::release, trail_of(3, {}));
   test::take(out);
