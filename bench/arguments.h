@@ -13,7 +13,7 @@ struct Arguments {
   std::string mode = "lat";      // batch, lat, fault, serve, tput, contend
   std::string peer = "redlock";  // redlock: one loop, callbacks; redlock-blocking: LockManager; floor
   std::string prefix = "k";
-  std::vector<int> ports{7001, 7002, 7003, 7004, 7005};
+  std::vector<int> ports{7101, 7102, 7103, 7104, 7105};
   int n = 2000;  // pairs in all; contend: per worker
   int workers = 64;
   int timeout_ms = 0;  // node timeout, 0: the library's default
