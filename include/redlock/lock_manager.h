@@ -38,8 +38,9 @@ class LockManager {
 
   LockManager(LockManager&&) noexcept;
   LockManager& operator=(LockManager&&) noexcept;
-  // Waiting calls of other threads return `closed`; leases that are still held are released, for which it
-  // waits at most a node timeout. A Lease may outlive its manager: it is lost then.
+  // Waiting calls of other threads return `closed`; leases that are still held are lost and released, for
+  // which it waits at most twice min_node_timeout. A Lease may outlive its manager. On the manager's own loop
+  // thread it does not wait.
   ~LockManager();
 
   // One attempt, no waiting. Errors: invalid, contended, denied, too_slow, no_quorum, closed, wrong_thread.

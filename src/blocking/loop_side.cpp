@@ -10,11 +10,11 @@
 namespace redlock::detail {
 namespace {
 
-// The releases have left in the turn of the shut-down; what is waited for are the answers, and a node that is
-// down or hung gives none. Five times the least node timeout covers any link that the timeout was meant for,
-// and a second is as long as a program should ever take to end for the sake of a dead node.
+// The releases have left in the turn of the shut-down, and nobody is told their results any more. What is
+// waited for is a kernel that could not take them at once, or a node that has forgotten the script; a node
+// that is down keeps the client from being quiet for a whole ttl and is not worth that.
 core::Millis farewell_of(const ClientOptions& options) {
-  return std::min({5 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
+  return std::min({2 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
 }
 
 template <class T>

@@ -33,7 +33,9 @@ class LockManagerLeakTest : public FiveMasters {
  protected:
   // What one manager goes through: straight down, after a lock, or with a lock still held.
   static void use_one(int i) {
-    auto locks = manager();
+    auto quick = options();
+    quick.min_node_timeout = 50ms;  // bounds the farewell to nodes that are down
+    auto locks = manager(quick);
     if (i % 3 == 0) return;
     auto lease = locks.try_acquire("leak" + std::to_string(i));
     if (i % 3 == 1 && lease) lease->release();
@@ -52,17 +54,17 @@ class LockManagerLeakTest : public FiveMasters {
 };
 
 TEST_F(LockManagerLeakTest, WithAllNodesUp) {
-  expect_flat(500);
+  expect_flat(600);
 }
 
 TEST_F(LockManagerLeakTest, WithNodesDown) {
   servers()[0].kill();
   servers()[1].kill();
-  expect_flat(250);
+  expect_flat(200);
   servers()[2].kill();
   servers()[3].kill();
   servers()[4].kill();
-  expect_flat(250);
+  expect_flat(200);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <latch>
 #include <mutex>
 #include <optional>
@@ -166,6 +168,33 @@ TEST_F(LockManagerThreadsTest, DestroyingTheManagerEndsTheWaits) {
     locks.reset();
   }
   EXPECT_EQ(closed.load(), kThreads);
+}
+
+// Seen from outside, as an operator would: a name in the list of threads, and every signal that can be
+// blocked is.
+TEST_F(LockManagerThreadsTest, TheLoopThreadHasANameAndTakesNoSignals) {
+  const auto loop_threads = [] {
+    std::vector<std::string> masks;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string line;
+      std::ifstream status(task.path() / "status");
+      bool ours = false;
+      while (std::getline(status, line)) {
+        if (line == "Name:\tredlock") ours = true;
+        if (ours && line.rfind("SigBlk:\t", 0) == 0) masks.push_back(line.substr(8));
+      }
+    }
+    return masks;
+  };
+  {
+    auto locks = manager();
+    ASSERT_TRUE(locks.acquire("a"));
+    const auto masks = loop_threads();
+    ASSERT_EQ(masks.size(), 1U);
+    // KILL and STOP cannot be blocked, and the C library keeps two signals for itself.
+    EXPECT_EQ(masks[0], "fffffffe7ffbfeff") << masks[0];
+  }
+  EXPECT_TRUE(eventually([&] { return loop_threads().empty(); }));
 }
 
 TEST_F(LockManagerThreadsTest, ThreadsThatCancelAndThreadsThatWaitShareAName) {
