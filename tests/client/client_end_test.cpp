@@ -190,7 +190,7 @@ TEST_F(ClientTest, AttemptsOnDeadNodesLeaveNothingToDo) {
   Caller a(host);
   a.acquire("x");
   host.finish_turn();
-  host.advance(1min);  // dozens of attempts
+  host.advance(1s);  // hundreds of attempts
   EXPECT_GT(host.sent.size(), 100U);
   host.client->cancel(a.call);
   host.finish_turn();
