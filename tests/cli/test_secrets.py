@@ -55,7 +55,7 @@ class Secrets(ProgramTest):
 
     def test_no_output_holds_it(self):
         secret = self.cluster.urls(f":{PASSWORD}@")
-        for words in (["-vv", "acquire", self.name], ["-vv", "--json", "acquire", "--try", self.name],
+        for words in (["-vv", "acquire", "--ttl", "1s", self.name], ["-vv", "--json", "acquire", "--try", self.name],
                       ["-vv", "inspect", self.name], ["-vv", "run", "--try", self.name, "--", "true"],
                       ["-vv", "run", "other", "--", "true"]):
             for options, env in ((["--nodes", secret], {}), ([], {"REDLOCK_PASSWORD": PASSWORD})):
