@@ -88,7 +88,10 @@ TEST_F(WakeTimerTest, WakesOnceAndNeverTooEarly) {
     timer.set(at);
     EXPECT_EQ(wakes, before);
     int turns = 0;
-    for (; wakes == before; ++turns) uv_run(&loop_, UV_RUN_ONCE);
+    while (wakes == before) {
+      uv_run(&loop_, UV_RUN_ONCE);
+      ++turns;
+    }
     EXPECT_LT(turns, 20) << "it must not spin";
   }
   EXPECT_EQ(wakes, 4);
