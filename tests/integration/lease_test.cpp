@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -188,17 +189,28 @@ TEST_F(LeaseTest, BlockingCallsOnTheLoopThreadAreRefused) {
   EXPECT_TRUE(eventually([] { return copies("b") == 0; }));
 }
 
+// It does not wait for itself there, and still ends: the log, which the manager owns, is destroyed with the
+// rest.
 TEST_F(LeaseTest, TheManagerMayBeDestroyedOnItsOwnThread) {
-  std::optional<LockManager> locks(manager());
+  std::atomic<bool> done{false};
+  std::atomic<bool> ended{false};
+  auto watched = options();
+  watched.log = [witness = std::shared_ptr<void>(nullptr, [&](void*) { ended = true; })](LogLevel,
+                                                                                         std::string_view) {};
+  std::optional<LockManager> locks(manager(watched));
+  watched.log = nullptr;
   auto lease = locks->acquire("a", {.ttl = 1s, .max_hold = 100ms});
   ASSERT_TRUE(lease) << lease.error().message();
-  std::atomic<bool> done{false};
-  const std::stop_callback callback(lease->lost(), [&] {
-    locks.reset();
-    done = true;
-  });
-  EXPECT_TRUE(eventually([&] { return done.load(); }));
+  {
+    const std::stop_callback callback(lease->lost(), [&] {
+      locks.reset();
+      done = true;
+    });
+    EXPECT_TRUE(eventually([&] { return done.load(); }));
+  }
+  EXPECT_FALSE(ended.load());  // the lease still refers to it
   EXPECT_EQ(lease->release(), Released::unknown);
+  EXPECT_TRUE(eventually([&] { return ended.load(); }));
 }
 
 }  // namespace
