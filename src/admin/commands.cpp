@@ -48,7 +48,7 @@ expected<Extension, Error> extend(const ClientOptions& options, const LockName& 
         }
       });
   shot->run_until([&] { return result.has_value(); });
-  shot->settle(options.connect_timeout);
+  shot->settle();
   return std::move(*result);
 }
 
@@ -60,7 +60,7 @@ expected<Release, Error> release(const ClientOptions& options, const LockName& n
     result = Release{what, std::move(nodes)};
   });
   shot->run_until([&] { return result.has_value(); });
-  shot->settle(options.connect_timeout);
+  shot->settle();
   if (result->result == Released::unknown) return unexpected<Error>(unanswered(std::move(result->nodes)));
   return std::move(*result);
 }

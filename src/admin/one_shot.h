@@ -21,8 +21,8 @@ class OneShot {
   uv::Engine& engine() { return *engine_; }
   // Turns the loop until `over`. Whatever it waits for ends by itself: every request has a timeout.
   void run_until(const std::function<bool()>& over) { engine_->run_until(over); }
-  // Gives requests that are still out, and clean-up behind them, a last chance.
-  void settle(core::Millis limit);
+  // Lets the nodes that have not answered yet have the request too, for as long as a healthy one may need.
+  void settle();
 
  private:
   explicit OneShot(std::unique_ptr<uv::Engine> engine) : engine_(std::move(engine)) {}

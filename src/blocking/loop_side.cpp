@@ -71,7 +71,9 @@ void LoopSide::run() {
   }
   engine_->start();
   engine_->run_until([this] { return closing_; });
-  engine_->run_until([this] { return engine_->client().quiet(); }, farewell_);
+  // Idle as well: what a lease that was given up had sent should reach every node that answers, not only the
+  // majority that granted it.
+  engine_->run_until([this] { return engine_->client().quiet() && engine_->host().idle(); }, farewell_);
   stop_listening();
   engine_->close();
   while (waiting_ != nullptr) fail(*waiting_, closed_error());

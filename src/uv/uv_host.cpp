@@ -88,6 +88,12 @@ void UvHost::raw(core::Node node, std::string resp, int replies, core::Micros ti
   impl_->at(node).raw(resp, replies, timeout, std::move(done));
 }
 
+bool UvHost::idle() const {
+  for (const auto& connection : impl_->connections)
+    if (connection->unanswered() != 0) return false;
+  return true;
+}
+
 core::Instant UvHost::now() {
   return read_clocks();
 }

@@ -47,6 +47,9 @@ class UvHost final : public client::Host {
   // Ends connections and timers; requests in flight get no more answers. `closed` runs in a close callback.
   void close(std::function<void()> closed);
 
+  // Whether no node owes an answer and nothing is kept for a node that is being connected.
+  [[nodiscard]] bool idle() const;
+
   // For administration: one or more commands as RESP to one node, `replies` answers back, one callback. The
   // same rules as for requests: queued while first connecting, `timeout` from the send on, one answer
   // exactly.
