@@ -49,8 +49,10 @@ class Ballot {
     v(round_);
     v(t0_);
     NodeSet::first(tally_.nodes()).each([&](Node node) {
-      v(answers_[static_cast<std::size_t>(index(node))].cause);
-      v(answers_[static_cast<std::size_t>(index(node))].time_left);
+      visit_node(v, node, [&] {
+        v(answers_[static_cast<std::size_t>(index(node))].cause);
+        v(answers_[static_cast<std::size_t>(index(node))].time_left);
+      });
     });
   }
 

@@ -58,9 +58,11 @@ class Release {
     if (!decided_) v(answer_by_);
     NodeSet::first(ballot_.tally().nodes()).each([&](Node node) {
       Place& place = at(node);
-      v(place.state);
-      v(place.tries);
-      if (place.state == State::due) v(place.due);
+      visit_node(v, node, [&] {
+        v(place.state);
+        v(place.tries);
+        if (place.state == State::due) v(place.due);
+      });
     });
   }
 

@@ -58,6 +58,17 @@ class NodeSet {
   std::uint16_t bits_ = 0;
 };
 
+// Lets a visitor of a machine's fields know which node the next ones belong to, if it has `of_node`: then
+// states in which nodes have changed places can be told to be alike.
+template <class V, class Fn>
+constexpr void visit_node(V& v, Node node, Fn&& fn) {
+  if constexpr (requires { v.of_node(node, fn); }) {
+    v.of_node(node, fn);
+  } else {
+    fn();
+  }
+}
+
 // Counts the rounds of one session or one release. A vote belongs to the round that sent it.
 enum class Round : std::uint32_t {};
 constexpr Round next(Round round) {

@@ -31,7 +31,9 @@ class Trail {
     v(broken_);
     if (!touched_.empty()) v(last_send_);
     v(ttl_);
-    for (auto& n : in_flight_) v(n);
+    NodeSet::first(kMaxNodes).each([&](Node node) {
+      visit_node(v, node, [&] { v(in_flight_[static_cast<std::size_t>(index(node))]); });
+    });
   }
 
   friend bool operator==(const Trail&, const Trail&) = default;

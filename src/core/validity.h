@@ -42,7 +42,8 @@ class VoteEnds {
   // For hashing and shifting: the entries of `nodes` alone mean anything.
   template <class V>
   constexpr void visit(NodeSet nodes, V&& v) {
-    nodes.each([&](Node node) { v(ends_[static_cast<std::size_t>(index(node))]); });
+    nodes.each(
+        [&](Node node) { visit_node(v, node, [&] { v(ends_[static_cast<std::size_t>(index(node))]); }); });
   }
 
   friend constexpr bool operator==(const VoteEnds&, const VoteEnds&) = default;
