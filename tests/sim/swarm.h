@@ -14,6 +14,7 @@ struct Swarm {
   int processes = 2;
   int actors = 2;  // concurrent callers per process
   int names = 1;
+  int calls_per_actor = 60;     // then it rests: quick callers must not take all the time of a sweep
   core::Micros faults_stop{0};  // and no new calls after it
 
   // network

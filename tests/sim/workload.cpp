@@ -67,7 +67,7 @@ AcquireOptions Workload::draw_options() {
 }
 
 void Workload::acquire(std::size_t who) {
-  if (winding_down_) return;
+  if (winding_down_ || ++actors_[who].calls > world_.swarm.calls_per_actor) return;
   call(who, any_name(), draw_options(), false);
   if (world_.dice.chance(world_.swarm.cancel_per_million))
     later(world_.dice.skewed(Micros{1000000}), who, &Workload::cancel);

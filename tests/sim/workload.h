@@ -37,6 +37,7 @@ class Workload {
     std::string name;
     core::Millis ttl{0};
     bool holds = false;
+    int calls = 0;
     std::uint64_t turn = 0;  // what was planned for an earlier call is void
     std::optional<verify::Calls::Id> cancel;
   };

@@ -1,0 +1,107 @@
+// The parts of the simulated world must themselves be right: clocks, the queue of events, the model of Redis.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "sim/clock.h"
+#include "sim/event_queue.h"
+#include "sim/random.h"
+#include "sim/redis_model.h"
+
+namespace redlock::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using core::Micros;
+using core::Millis;
+using core::Reply;
+using core::ReplyKind;
+using core::RequestKind;
+
+core::Request request(RequestKind kind, std::uint64_t token, Millis ttl = 100ms) {
+  core::Request r;
+  r.kind = kind;
+  r.token = Token{1, token};
+  r.ttl = ttl;
+  return r;
+}
+
+TEST(Clock, ReadsAndFindsBack) {
+  Dice dice(1);
+  for (int i = 0; i < 20000; ++i) {
+    const SkewedClock clock{Micros{dice.between(-1000000, 1000000)}, dice.between(-9000, 9000)};
+    const Micros truth{dice.between(0, 1000000000)};
+    const auto found = clock.when(clock.read(truth));
+    EXPECT_LE(found, truth);
+    EXPECT_EQ(clock.read(found), clock.read(truth));
+    EXPECT_LT(clock.read(found - 1us), clock.read(truth));
+  }
+}
+
+TEST(Clock, RunsAtItsRate) {
+  const SkewedClock fast{5s, 5000};
+  EXPECT_EQ(fast.read(0s), 5s);
+  EXPECT_EQ(fast.read(100s) - fast.read(0s), 100500ms);
+}
+
+TEST(EventQueue, RunsInOrderOfTimeAndThenOfMaking) {
+  EventQueue queue;
+  std::vector<int> order;
+  queue.at(2ms, [&] { order.push_back(2); });
+  queue.at(1ms, [&] {
+    order.push_back(0);
+    queue.at(0ms, [&] { order.push_back(1); });  // the past means now
+  });
+  queue.at(2ms, [&] { order.push_back(3); });
+  queue.run_until(2ms);
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_FALSE(queue.run_one());
+  EXPECT_EQ(queue.now(), 2ms);
+}
+
+TEST(RedisModel, TheFirstOwnsTheKeyUntilItsLifeIsOver) {
+  RedisModel node(SkewedClock{});
+  EXPECT_EQ(node.execute(1ms, request(RequestKind::acquire, 1), "k").kind, ReplyKind::granted);
+  auto second = request(RequestKind::acquire, 2);
+  second.want_time_left = true;
+  EXPECT_EQ(node.execute(31ms, second, "k"), (Reply{ReplyKind::held, Cause::held, 70ms}));
+  EXPECT_EQ(node.execute(31ms, second, "other").kind, ReplyKind::granted);
+  EXPECT_EQ(node.execute(101999us, second, "k").kind,
+            ReplyKind::held);  // Redis: gone once the clock is past it
+  EXPECT_EQ(node.execute(102ms, second, "k").kind, ReplyKind::granted);
+}
+
+TEST(RedisModel, ExtendRaisesAndNeverLowersAndHealsWhenAsked) {
+  RedisModel node(SkewedClock{});
+  auto extend = request(RequestKind::extend, 1, 50ms);
+  EXPECT_EQ(node.execute(0ms, extend, "k").kind, ReplyKind::missing);
+  extend.heal = true;
+  EXPECT_EQ(node.execute(0ms, extend, "k").kind, ReplyKind::granted);
+  EXPECT_EQ(node.execute(10ms, request(RequestKind::extend, 1, 500ms), "k").kind, ReplyKind::granted);
+  EXPECT_EQ(node.execute(20ms, request(RequestKind::extend, 1, 5ms), "k").kind, ReplyKind::granted);
+  EXPECT_EQ(node.keys(21ms).at("k").expires, 510ms);
+  EXPECT_EQ(node.execute(30ms, request(RequestKind::extend, 2, 900ms), "k").kind, ReplyKind::held);
+  EXPECT_EQ(node.keys(31ms).at("k").expires, 510ms);
+}
+
+TEST(RedisModel, OnlyTheOwnerDeletes) {
+  for (const auto kind : {RequestKind::release, RequestKind::undo}) {
+    RedisModel node(SkewedClock{});
+    EXPECT_EQ(node.execute(0ms, request(kind, 1), "k").kind, ReplyKind::missing);
+    node.execute(0ms, request(RequestKind::acquire, 1), "k");
+    EXPECT_EQ(node.execute(1ms, request(kind, 2), "k").kind, ReplyKind::held);
+    EXPECT_EQ(node.keys(1ms).size(), 1U);
+    EXPECT_EQ(node.execute(1ms, request(kind, 1), "k").kind, ReplyKind::granted);
+    EXPECT_TRUE(node.keys(1ms).empty());
+  }
+}
+
+TEST(RedisModel, ItsOwnClockEndsALife) {
+  RedisModel fast(SkewedClock{0us, 10000});
+  fast.execute(0ms, request(RequestKind::acquire, 1, 1000ms), "k");
+  EXPECT_EQ(fast.keys(990ms).size(), 1U);
+  EXPECT_TRUE(fast.keys(992ms).empty());
+}
+
+}  // namespace
+}  // namespace redlock::sim
