@@ -12,10 +12,10 @@ namespace {
 using std::chrono::milliseconds;
 
 // A loaded machine needs some milliseconds to bury a process, and long leases can afford half a second.
-constexpr milliseconds kLeastMargin{5};
+constexpr milliseconds kLeastMargin{10};
 constexpr milliseconds kLargestMargin{500};
-// Below this the margins would eat half of the lease.
-constexpr milliseconds kLeastLife{20};
+// Below this no machine that has something else to do ends a command in time.
+constexpr milliseconds kLeastLife{100};
 
 }  // namespace
 

@@ -55,7 +55,7 @@ MISTAKES = [
     (["acquire", "--max-hold", "1s", "n"], "unknown option '--max-hold'"),
     (["run", "--max-hold", "x", "n", "--", "true"], "--max-hold: "),
     (["run", "--max-hold", "1ms", "n", "--", "true"], "--max-hold: 1ms is too short"),
-    (["run", "--ttl", "10ms", "n", "--", "true"], "--ttl: 10ms is too short"),
+    (["run", "--ttl", "99ms", "n", "--", "true"], "--ttl: 99ms is too short"),
     (["run", "--grace", "x", "n", "--", "true"], "--grace: "),
     (["run", "--grace", "6s", "n", "--", "true"], "--grace: 6s is too long"),
     (["run", "--conflict-exit-code", "256", "n", "--", "true"], "--conflict-exit-code: '256'"),
