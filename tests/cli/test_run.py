@@ -233,12 +233,12 @@ class Signals(ProgramTest):
         self.assert_free(self.name)
 
     def test_a_command_that_is_stopped_alone_keeps_its_lease(self):
-        process = self.start("run", "--ttl", "500ms", self.name, "--", "sh", "-c", "echo $$; read x; exit 4",
+        process = self.start("run", "--ttl", "1s", self.name, "--", "sh", "-c", "echo $$; read x; exit 4",
                              stdin=subprocess.PIPE)
         pid = int(process.stdout.readline())
         os.kill(pid, signal.SIGSTOP)
         token = self.cluster.nodes[0].command("GET", "lock:" + self.name)
-        time.sleep(1.2)  # more than two ttl
+        time.sleep(2.2)  # more than two ttl
         self.assertIsNone(process.poll())
         if token is not None:
             self.assertIn(token, self.cluster.owners(self.name))

@@ -121,6 +121,17 @@ class Terminal(ProgramTest):
         self.assertEqual(self.shell.code(), 130)
         self.assertNotIn("went on", self.shell.seen)
 
+    def test_the_script_around_it_has_the_terminal_afterwards(self):
+        path = self.path("around.sh")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"$redlock run {self.name} -- sh -c 'read x; echo first $x'\nread y\necho second $y\n")
+        self.shell.line(f"bash {path}")
+        self.shell.type("one\n")
+        self.shell.expect("first one")
+        self.shell.type("two\n")
+        self.shell.expect("second two")
+        self.assertEqual(self.shell.code(), 0)
+
     def test_stop_and_foreground(self):
         self.run_line("cat")
         self.shell.type("one\n")
