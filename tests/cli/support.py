@@ -3,6 +3,7 @@
 Nothing here waits for a fixed time: everything is polled until it is true, with a limit that only a failure reaches.
 """
 
+import ctypes
 import json
 import os
 import shutil
@@ -35,6 +36,11 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def end_with_us():
+    """In a child before exec: it is killed when this process ends, however that happens (a test runner's timeout)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class Node:
     """One redis-server without persistence."""
 
@@ -53,7 +59,8 @@ class Node:
         self.process = subprocess.Popen(
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
              "--dir", self.folder, "--logfile", log, *self.options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=end_with_us)
         end = time.monotonic() + LIMIT
         while time.monotonic() < end and self.process.poll() is None:
             try:

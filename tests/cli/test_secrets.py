@@ -18,7 +18,8 @@ class Secrets(ProgramTest):
         for user in (f":{PASSWORD}@", f"default:{PASSWORD}@"):
             for words in (["--nodes", self.cluster.urls(user)], ["--nodes=" + self.cluster.urls(user)]):
                 with self.subTest(words=words):
-                    process = self.start(*words, "run", self.name, "--", "sh", "-c", "echo on; exec cat",
+                    name = self.name + words[0][:8] + user[0]  # a failure must not make the next one wait
+                    process = self.start(*words, "run", name, "--", "sh", "-c", "echo on; exec cat",
                                          stdin=subprocess.PIPE)
                     self.assertEqual(process.stdout.readline(), "on\n")
                     line = self.command_line(process)
