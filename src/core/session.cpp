@@ -6,10 +6,6 @@
 namespace redlock::core {
 namespace {
 
-// A lease is given up this long before its end, so that whoever waits for the news has it when validity ends:
-// timers are only good to a millisecond, and the news needs a moment too (L4).
-constexpr Micros kSignalMargin{2000};
-
 // After a round that told nothing: soon, but not in a loop; a hung majority costs a few requests, not
 // hundreds.
 Micros retry_round_after(Millis ttl) {

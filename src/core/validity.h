@@ -16,6 +16,10 @@ constexpr Micros drift(Millis ttl) {
   return Micros{ttl} / 100 + Micros{2000};
 }
 
+// A lease is given up this long before its end, so that whoever waits for the news has it when validity ends:
+// timers are only good to a millisecond, and the news needs a moment too (L4).
+inline constexpr Micros kSignalMargin{2000};
+
 // The end of a vote whose round began at t0. t0 is read before the first send, so the key on the node dies
 // later.
 constexpr Instant vote_end(Instant t0, Millis ttl) {

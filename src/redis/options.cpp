@@ -95,10 +95,12 @@ std::optional<Error> validate(const ClientOptions& options) {
 
 std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client) {
   std::vector<std::string> faults;
-  // The least whole number of milliseconds that is longer than its own drift.
-  constexpr milliseconds kLeastTtl{3};
-  static_assert(core::drift(kLeastTtl) < kLeastTtl &&
-                core::drift(kLeastTtl - milliseconds{1}) >= milliseconds{2});
+  // The least whole number of milliseconds that leaves something to use after the drift and the margin of the
+  // signal.
+  constexpr milliseconds kLeastTtl{5};
+  static_assert(core::drift(kLeastTtl) + core::kSignalMargin < kLeastTtl);
+  static_assert(core::drift(kLeastTtl - milliseconds{1}) + core::kSignalMargin >=
+                kLeastTtl - milliseconds{1});
   check_length("ttl", options.ttl, kLeastTtl, faults);
   const bool ttl_is_sane = faults.empty();
   if (options.ttl > client.max_ttl)
@@ -115,7 +117,12 @@ std::optional<Error> validate(const AcquireOptions& options, const ClientOptions
       faults.push_back("min_validity is " + format_duration(options.min_validity) + "; a ttl of " +
                        format_duration(options.ttl) + " gives less than " + format_duration(longest));
   }
-  if (options.max_hold) check_length("max_hold", *options.max_hold, milliseconds{1}, faults);
+  if (options.max_hold) {
+    check_length("max_hold", *options.max_hold, kLeastTtl, faults);
+    if (*options.max_hold >= kLeastTtl && *options.max_hold <= options.min_validity)
+      faults.push_back("max_hold is " + format_duration(*options.max_hold) + "; min_validity asks for " +
+                       format_duration(options.min_validity) + ", so it must be longer");
+  }
   return as_error(faults);
 }
 
@@ -125,7 +132,11 @@ std::vector<std::string> warnings(const ClientOptions& options) {
   if (n == 1)
     lines.emplace_back(
         "a single node: while it is down no lock can be had, and if it forgets, locks are lost");
-  if (n >= 2 && n % 2 == 0)
+  if (n == 2)
+    lines.emplace_back(
+        "2 nodes: the lock is gone while either is down, so it fails more often than one node would; take "
+        "three");
+  if (n > 2 && n % 2 == 0)
     lines.push_back(std::to_string(n) + " nodes bear the loss of " + std::to_string((n - 1) / 2) + ", as " +
                     std::to_string(n - 1) + " do, and one more can fail; take an odd number");
   return lines;
