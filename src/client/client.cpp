@@ -12,8 +12,7 @@ const LockName& SessionSlot::nobody() {
   return name;
 }
 
-// ---- the turn
-// -----------------------------------------------------------------------------------------------------
+// ---- the turn --------------------------------------------------------------------------------------------
 
 void Client::Impl::later(std::function<void()> work) {
   calls.push_back(std::move(work));
@@ -127,8 +126,7 @@ void Client::on_node_up(core::Node node) {
   impl.finish_turn();
 }
 
-// ---- words
-// --------------------------------------------------------------------------------------------------------
+// ---- words -----------------------------------------------------------------------------------------------
 
 std::vector<NodeReport> Client::Impl::reports(const core::Ballot& ballot, const Words& words) const {
   std::vector<NodeReport> out;
@@ -164,8 +162,7 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
   action.nodes.each([&](core::Node node) { host.send(node, tag, action.request, key, cap); });
 }
 
-// ---- calls
-// --------------------------------------------------------------------------------------------------------
+// ---- calls -----------------------------------------------------------------------------------------------
 
 Client::Client(Host& host, ClientConfig config) : impl_(std::make_unique<Impl>(host, std::move(config))) {
   REDLOCK_ASSERT(impl_->nodes() >= 1 && impl_->nodes() <= core::kMaxNodes);

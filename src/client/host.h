@@ -1,12 +1,10 @@
 // The only virtual interface of the library: what the client needs from the world. Three hosts implement it:
 // libuv, the simulator, and test doubles.
 //
-// Contract of send(): the host answers each request through Client::on_reply, never from inside send()
-// itself:
+// Contract of send(): the host answers each request through Client::on_reply, never from inside send():
 //   - at most once with {unknown, timed_out}, when the node timeout (at most `timeout_cap`) has passed;
 //   - exactly once with a final reply: the node's own, however late, or {unknown, disconnected} when the
-//   connection broke
-//     first, or {unknown, not_connected | connecting | backlog} when nothing was sent.
+//     connection broke first, or {unknown, not_connected | connecting | backlog} when nothing was sent.
 // Requests to one node are executed in the order of the calls. All final replies of a broken connection, and
 // those for what could not be sent meanwhile, are delivered before Client::on_node_up for the next one:
 // clean-up that is told "not connected" waits for that call. A node that is being connected for the first

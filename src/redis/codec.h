@@ -14,8 +14,7 @@
 
 namespace redlock::redis {
 
-// ---- out
-// ----------------------------------------------------------------------------------------------------------
+// ---- out -------------------------------------------------------------------------------------------------
 
 // How many replies the server gives to a request (an acquire that wants the time left is two commands).
 int replies_expected(const core::Request& request);
@@ -36,8 +35,7 @@ class Encoder {
 // Appends one command of plain words (AUTH, SELECT, CLIENT ID, PING ...) in RESP.
 void append_command(std::string& out, const std::vector<std::string_view>& words);
 
-// ---- in
-// -----------------------------------------------------------------------------------------------------------
+// ---- in --------------------------------------------------------------------------------------------------
 
 // One reply of a server, reduced to what the protocol uses. Arrays are kept for admin and handshake only.
 struct Value {
@@ -79,8 +77,7 @@ class Decoder {
   std::unique_ptr<Impl> impl_;
 };
 
-// ---- meaning
-// ------------------------------------------------------------------------------------------------------
+// ---- meaning ---------------------------------------------------------------------------------------------
 
 struct Interpreted {
   core::Reply reply;
