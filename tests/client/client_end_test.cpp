@@ -14,7 +14,6 @@ namespace {
 
 using core::node_at;
 using core::Reply;
-using core::ReplyKind;
 using core::RequestKind;
 
 TEST_F(ClientTest, StaleLeasesAreToldSoAndHarmNobody) {

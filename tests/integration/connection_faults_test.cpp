@@ -308,7 +308,7 @@ TEST(ConnectionFaults, DropsWhatTheFormerConnectionLeftOnTheSameServer) {
     transport.acquire("after");
     ASSERT_TRUE(transport.spin_until([&] { return server.count("SET") == 2; }));
     const auto said = server.commands();
-    const Words before_it = said.at(said.size() - 2);
+    const Words& before_it = said.at(said.size() - 2);
     EXPECT_EQ(before_it == (Words{"CLIENT", "KILL", "ID", "100"}), same_server) << before_it.front();
   }
 }
