@@ -210,7 +210,9 @@ std::optional<AcquireArguments> acquire_arguments(const Raw& raw, const ClientOp
   lock.options.max_hold = values.duration("--max-hold", raw.max_hold);
   if (auto name = lock_name(raw.name, values)) lock.name = std::move(*name);
   if (values.fault()) return std::nullopt;
-  if (const auto error = validate(lock.options, client)) values.reject(error->detail);
+  AcquireOptions checked = lock.options;
+  checked.max_hold.reset();  // only run has it, and its plan asks for more
+  if (const auto error = validate(checked, client)) values.reject(error->detail);
   return lock;
 }
 

@@ -12,9 +12,6 @@
 namespace redlock::client::test {
 namespace {
 
-using core::node_at;
-using core::Reply;
-using core::ReplyKind;
 using core::RequestKind;
 
 TEST_F(ClientTest, TheQueueIsFirstComeFirstServedAndHandedOnInTheSameTurn) {  // L5

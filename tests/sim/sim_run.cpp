@@ -77,12 +77,12 @@ int sweep(const Arguments& args) {
     if (args.expect_two_holders ? outcome.two_holders : !outcome.faults.empty()) {
       std::fputs(report(seed, 60).c_str(), stdout);
       std::printf("found by seed %llu, the %lluth\n", static_cast<unsigned long long>(seed),
-                  static_cast<unsigned long long>(i + 1));
+                  static_cast<unsigned long long>(i) + 1);
       return args.expect_two_holders ? 0 : 1;
     }
     if (Clock::now() - said > std::chrono::seconds{10}) {
       said = Clock::now();
-      std::printf("%llu seeds, %llu calls\n", static_cast<unsigned long long>(i + 1),
+      std::printf("%llu seeds, %llu calls\n", static_cast<unsigned long long>(i) + 1,
                   static_cast<unsigned long long>(calls));
       std::fflush(stdout);
     }

@@ -38,7 +38,7 @@ const Space kSpaces[] = {
 Result look(const char* name, const Bounds& bounds, std::uint64_t most) {
   using Clock = std::chrono::steady_clock;
   const auto began = Clock::now();
-  const auto result = search(bounds, most);
+  auto result = search(bounds, most);
   const std::chrono::duration<double> took = Clock::now() - began;
   std::printf(
       "%s: N=3, calls %d and %d, watchdog %d and %d, ticks %d, broken connections %d, timeouts %d: "
