@@ -133,7 +133,7 @@ TEST(Memory, StaysSmallWhateverAServerSends) {
       {"errors without end", "", "-ERR " + std::string(16000, 'e') + "\r\n", false},
       {"noughts", "", std::string(1, '\0'), true},
   };
-  const auto resident_before = peak_resident_kib();
+  [[maybe_unused]] const auto resident_before = peak_resident_kib();
   for (const auto& stream : streams) {
     for (const std::size_t piece : {1U, 1000U, 65536U}) {
       const auto total = piece == 1 ? 3 * kMiB : 32 * kMiB;
