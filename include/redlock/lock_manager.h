@@ -60,6 +60,9 @@ class LockManager {
   [[nodiscard]] std::size_t nodes() const;
 
  private:
+  friend class Mutex;
+  static expected<Lease, Error> acquire_from(std::shared_ptr<detail::ManagerCore> core, std::string_view name,
+                                             AcquireOptions options);
   explicit LockManager(std::shared_ptr<detail::ManagerCore> core);
   std::shared_ptr<detail::ManagerCore> core_;
 };

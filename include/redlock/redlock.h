@@ -5,6 +5,7 @@
 #include "redlock/error.h"         // IWYU pragma: export
 #include "redlock/lease.h"         // IWYU pragma: export
 #include "redlock/lock_manager.h"  // IWYU pragma: export
+#include "redlock/mutex.h"         // IWYU pragma: export
 #include "redlock/name.h"          // IWYU pragma: export
 #include "redlock/node_url.h"      // IWYU pragma: export
 #include "redlock/options.h"       // IWYU pragma: export

@@ -59,7 +59,12 @@ expected<Lease, Error> LockManager::try_acquire(std::string_view name, AcquireOp
 }
 
 expected<Lease, Error> LockManager::acquire(std::string_view name, AcquireOptions options) {
-  const auto core = core_;  // the manager may be destroyed while this call waits
+  return acquire_from(core_, name, std::move(options));
+}
+
+// By value: the manager may be destroyed while this call waits.
+expected<Lease, Error> LockManager::acquire_from(std::shared_ptr<detail::ManagerCore> core,
+                                                 std::string_view name, AcquireOptions options) {
   if (!core) return unexpected<Error>(moved_from());
   auto lock_name = LockName::make(std::string(name));
   if (!lock_name) return unexpected<Error>(std::move(lock_name.error()));
