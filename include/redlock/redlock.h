@@ -1,6 +1,7 @@
 // Everything but the administration calls.
 #pragma once
 
+#include "redlock/detached.h"      // IWYU pragma: export
 #include "redlock/duration.h"      // IWYU pragma: export
 #include "redlock/error.h"         // IWYU pragma: export
 #include "redlock/lease.h"         // IWYU pragma: export
