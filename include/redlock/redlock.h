@@ -1,4 +1,5 @@
-// Everything but the administration calls.
+// Everything but the administration calls (admin.h) and the client on libuv (async_client.h), which brings
+// uv.h.
 #pragma once
 
 #include "redlock/detached.h"      // IWYU pragma: export
