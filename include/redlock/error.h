@@ -1,4 +1,5 @@
-// What can go wrong, in a closed set, with what each node said. Nothing here throws.
+// What can go wrong, in a closed set, with what each node said. Nothing here throws. An ErrorCode is also a
+// std::error_code, for programs and interfaces that speak that language.
 #pragma once
 
 #include <chrono>
@@ -6,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <type_traits>
 #include <vector>
 
 namespace redlock {
@@ -77,4 +80,14 @@ struct Error {
   [[nodiscard]] std::string message() const;
 };
 
+// "redlock". Its values are those of ErrorCode plus one, since zero means success in a std::error_code. Where
+// the standard has a word for the same thing, codes compare equal to it: invalid_argument,
+// operation_canceled, device_or_resource_busy (contended), permission_denied, timed_out (too_slow),
+// resource_unavailable_try_again (overloaded), resource_deadlock_would_occur (wrong_thread).
+[[nodiscard]] const std::error_category& error_category() noexcept;
+[[nodiscard]] std::error_code make_error_code(ErrorCode code) noexcept;
+
 }  // namespace redlock
+
+template <>
+struct std::is_error_code_enum<redlock::ErrorCode> : std::true_type {};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "redlock/detached.h"
 #include "redlock/error.h"
 #include "redlock/result.h"
 #include "redlock/token.h"
@@ -67,7 +68,8 @@ class Lease {
   Released release();
 
   // Gives the lease up without releasing it: no watchdog, no release; the keys live until their ttl ends.
-  void detach();
+  // Value: what another process needs to adopt it (lock_manager.h); of an empty lease, nothing.
+  Detached detach();
 
   // What each node said when the lease was granted.
   [[nodiscard]] const std::vector<NodeReport>& nodes() const;

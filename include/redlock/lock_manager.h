@@ -15,6 +15,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
+#include "redlock/token.h"
 
 namespace redlock {
 
@@ -50,6 +52,14 @@ class LockManager {
   // Errors: those of try_acquire, cancelled, overloaded.
   expected<Lease, Error> acquire(std::string_view name, AcquireOptions options = {});
 
+  // Takes up a lease that was detached elsewhere: one round of extension by its token, to options.ttl, and
+  // then it is a lease like any other. It begins to be valid only when a majority has confirmed it, whatever
+  // its former holder or detached.h's `validity` said. options.wait is not used. Errors: invalid; lost (it
+  // was over: its remaining keys are removed); denied, too_slow, no_quorum, cancelled (nothing is known; the
+  // keys, some perhaps with a longer life, stand until they expire, and adopting may be tried again);
+  // overloaded; closed; wrong_thread.
+  expected<Lease, Error> adopt(std::string_view name, const Token& token, AcquireOptions options = {});
+
   // Runs fn(std::stop_token lost) under the lock and releases it afterwards, also when fn throws (the
   // exception goes on). Value: what fn returned. Errors: those of acquire; `lost` where the lease was lost
   // before fn returned, since its work may then have run beside another's.
@@ -60,6 +70,10 @@ class LockManager {
   [[nodiscard]] std::size_t nodes() const;
 
  private:
+  friend class Mutex;
+  static expected<Lease, Error> acquire_from(std::shared_ptr<detail::ManagerCore> core, std::string_view name,
+                                             AcquireOptions options,
+                                             std::optional<Token> adopted = std::nullopt);
   explicit LockManager(std::shared_ptr<detail::ManagerCore> core);
   std::shared_ptr<detail::ManagerCore> core_;
 };

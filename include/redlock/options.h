@@ -31,7 +31,9 @@ struct ClientOptions {
   std::chrono::milliseconds min_node_timeout{
       50};  // a node's timeout is this or four round trips, at most ttl/4
 
-  std::size_t max_waiters_per_name = 10000;  // callers queued here for one name; one more gets `overloaded`
+  // Limits; one more gets `overloaded`.
+  std::size_t max_waiters_per_name = 10000;  // callers queued here for one name
+  std::size_t max_pending_calls = 100000;    // callers that await a lease, whatever its name
 
   // Called for every log line, on the client's loop thread; must not block nor throw. Never sees a password.
   std::function<void(LogLevel, std::string_view)> log{};

@@ -98,8 +98,11 @@ Released Lease::release() {
   return call.released;
 }
 
-void Lease::detach() {
-  if (state_) part(state_, Command::Kind::detach);
+Detached Lease::detach() {
+  if (!state_) return {};
+  Detached given{name(), token(), valid_for()};
+  part(state_, Command::Kind::detach);
+  return given;
 }
 
 const std::vector<NodeReport>& Lease::nodes() const {

@@ -59,7 +59,18 @@ expected<Lease, Error> LockManager::try_acquire(std::string_view name, AcquireOp
 }
 
 expected<Lease, Error> LockManager::acquire(std::string_view name, AcquireOptions options) {
-  const auto core = core_;  // the manager may be destroyed while this call waits
+  return acquire_from(core_, name, std::move(options));
+}
+
+expected<Lease, Error> LockManager::adopt(std::string_view name, const Token& token, AcquireOptions options) {
+  options.wait.reset();
+  return acquire_from(core_, name, std::move(options), token);
+}
+
+// By value: the manager may be destroyed while this call waits.
+expected<Lease, Error> LockManager::acquire_from(std::shared_ptr<detail::ManagerCore> core,
+                                                 std::string_view name, AcquireOptions options,
+                                                 std::optional<Token> adopted) {
   if (!core) return unexpected<Error>(moved_from());
   auto lock_name = LockName::make(std::string(name));
   if (!lock_name) return unexpected<Error>(std::move(lock_name.error()));
@@ -70,6 +81,7 @@ expected<Lease, Error> LockManager::acquire(std::string_view name, AcquireOption
   const auto lease = std::make_shared<detail::LeaseState>(core, std::move(*lock_name));
   detail::Call call(detail::Command::Kind::acquire);
   call.options = &options;
+  call.adopted = adopted;
   call.command.lease = lease;
   if (auto refused = core->ask(call, options.stop)) return unexpected<Error>(std::move(*refused));
   if (call.error) return unexpected<Error>(std::move(*call.error));

@@ -128,12 +128,14 @@ void LoopSide::acquire(Call& call, const std::shared_ptr<LeaseState>& lease) {
     let_go(*lease);
     lease->end();
   };
-  auto started = engine_->client().acquire(
-      lease->name, *call.options,
-      [this, &call](expected<client::Granted, Error> result) {
-        granted(call, *call.command.lease, std::move(result));
-      },
-      std::move(events));
+  auto done = [this, &call](expected<client::Granted, Error> result) {
+    granted(call, *call.command.lease, std::move(result));
+  };
+  client::Client& client = engine_->client();
+  auto started =
+      call.adopted
+          ? client.adopt(lease->name, *call.adopted, *call.options, std::move(done), std::move(events))
+          : client.acquire(lease->name, *call.options, std::move(done), std::move(events));
   if (started) {
     lease->call = *started;
   } else {

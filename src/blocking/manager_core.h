@@ -17,6 +17,7 @@
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
+#include "redlock/token.h"
 
 namespace redlock::detail {
 
@@ -31,6 +32,7 @@ struct Call {
   // ---- asked
   Command command;
   const AcquireOptions* options = nullptr;  // acquire
+  std::optional<Token> adopted;             // acquire: this one's lease, instead of a new one
   std::optional<core::Millis> ttl;          // extend
 
   // ---- answered

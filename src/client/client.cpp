@@ -172,28 +172,11 @@ Client::~Client() = default;
 
 expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                         LeaseEvents events) {
-  if (impl_->closed) return unexpected<Error>(Error{ErrorCode::closed, "", {}, {}});
-  const core::Instant now = impl_->host.now();
-  const bool once = options.wait && options.wait->count() == 0;
-  core::Session::Setup setup;
-  setup.nodes = impl_->nodes();
-  setup.ttl = options.ttl;
-  setup.min_validity = options.min_validity;
-  setup.once = once;
-  if (options.wait && !once) setup.give_up_at = now + core::Micros{*options.wait};
-  setup.max_hold = options.max_hold;
-  setup.watchdog = options.watchdog;
-  setup.want_time_left = options.want_time_left;
-
-  auto& entry = impl_->sessions.add();
+  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   SessionSlot& slot = entry.value;
-  slot.session = core::Session(setup);
-  slot.key = impl_->config.prefix + name.str();
-  slot.name = std::move(name);
-  slot.acquired = std::move(done);
-  slot.events = std::move(events);
-  slot.give_up_at = setup.give_up_at;
+  const bool once = slot.session.setup().once;
 
   const std::size_t limit = once ? 0 : impl_->config.max_waiters_per_name;
   switch (impl_->queue.enter(slot.name.str(), call, limit)) {
@@ -214,6 +197,7 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
         });
         break;
       }
+      --impl_->pending;
       impl_->sessions.remove(entry);
       return unexpected<Error>(
           Error{ErrorCode::overloaded,
@@ -221,6 +205,18 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
                 {},
                 {}});
   }
+  return call;
+}
+
+expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
+                                      AcquireCallback done, LeaseEvents events) {
+  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
+  const CallId call{entry.slot, entry.generation};
+  impl_->later([this, call, token] {
+    if (auto* entry = impl_->find(call))
+      impl_->step(*entry, {.kind = core::EventKind::adopt, .token = token});
+  });
   return call;
 }
 

@@ -53,6 +53,7 @@ struct ClientConfig {
   std::string prefix;
   core::Millis max_ttl{30000};
   std::size_t max_waiters_per_name = 10000;
+  std::size_t max_pending_calls = 100000;
   std::function<void(LogLevel, std::string_view)> log;  // may be empty
 };
 
@@ -67,6 +68,10 @@ class Client {
   // `options` have been validated; stop tokens are the caller's business (cancel()).
   expected<CallId, Error> acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                   LeaseEvents events);
+  // Takes up a lease by its token: one round of extension, then a lease like any other. It does not queue for
+  // the name, which it has already. Errors in the answer: lost, denied, too_slow, no_quorum, cancelled.
+  expected<CallId, Error> adopt(LockName name, Token token, const AcquireOptions& options,
+                                AcquireCallback done, LeaseEvents events);
   // While it waits or attempts: ends with `cancelled`. Once granted, or unknown: no effect.
   void cancel(CallId call);
   expected<void, Error> extend(CallId lease, std::optional<core::Millis> ttl, ExtendCallback done);

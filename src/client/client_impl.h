@@ -66,6 +66,9 @@ struct Client::Impl {
   void send(const core::Action& action, const std::string& key, RequestTag tag);
 
   // client_session.cpp
+  SessionEntry& add_session(LockName name, const AcquireOptions& options, AcquireCallback done,
+                            LeaseEvents events);
+  [[nodiscard]] std::optional<Error> not_now() const;
   void begin_head(CallId call);
   void begin(SessionEntry& entry);
   void step(SessionEntry& entry, const core::Event& event);
@@ -120,6 +123,7 @@ struct Client::Impl {
   std::vector<std::function<void()>> callbacks;  // due, run last
   std::vector<core::Actions> spare;
   ReleaseCallback release_done;  // of the release that is being begun
+  std::size_t pending = 0;       // calls for a lease that were not answered yet
   bool running_callbacks = false;
   bool closed = false;
 };

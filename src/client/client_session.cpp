@@ -9,6 +9,38 @@ using core::ActionKind;
 using core::EventKind;
 using Phase = core::Session::Phase;
 
+std::optional<Error> Client::Impl::not_now() const {
+  if (closed) return Error{ErrorCode::closed, "", {}, {}};
+  if (pending < config.max_pending_calls) return std::nullopt;
+  return Error{
+      ErrorCode::overloaded, "as many calls as max_pending_calls allows await their answer already", {}, {}};
+}
+
+Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const AcquireOptions& options,
+                                                      AcquireCallback done, LeaseEvents events) {
+  const core::Instant now = host.now();
+  core::Session::Setup setup;
+  setup.nodes = nodes();
+  setup.ttl = options.ttl;
+  setup.min_validity = options.min_validity;
+  setup.once = options.wait && options.wait->count() == 0;
+  if (options.wait && !setup.once) setup.give_up_at = now + core::Micros{*options.wait};
+  setup.max_hold = options.max_hold;
+  setup.watchdog = options.watchdog;
+  setup.want_time_left = options.want_time_left;
+
+  auto& entry = sessions.add();
+  SessionSlot& slot = entry.value;
+  slot.session = core::Session(setup);
+  slot.key = config.prefix + name.str();
+  slot.name = std::move(name);
+  slot.acquired = std::move(done);
+  slot.events = std::move(events);
+  slot.give_up_at = setup.give_up_at;
+  ++pending;
+  return entry;
+}
+
 void Client::Impl::begin_head(CallId call) {
   if (auto* head = find(call); head && head->value.session.phase() == Phase::idle) begin(*head);
 }
@@ -90,12 +122,12 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
         return;  // it comes alone, and may have ended the session
       case ActionKind::granted: {
         const CallId call{entry.slot, entry.generation};
-        answer(entry, Granted{call, slot.session.token(), action.end,
-                              reports(slot.session.attempt().ballot(), slot.words)});
+        answer(entry,
+               Granted{call, slot.session.token(), action.end, reports(slot.session.ballot(), slot.words)});
         break;
       }
       case ActionKind::failed:
-        answer(entry, unexpected<Error>(error(action.error, slot.session.attempt().ballot(), slot.words)));
+        answer(entry, unexpected<Error>(error(action.error, slot.session.ballot(), slot.words)));
         break;
       case ActionKind::extended:
         tell_extension(action.end);
@@ -132,9 +164,11 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
 
 // The call's one answer; afterwards the callback is gone.
 void Client::Impl::answer(SessionEntry& entry, expected<Granted, Error> result) {
-  if (auto done = std::exchange(entry.value.acquired, nullptr))
-    callbacks.emplace_back(
-        [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
+  auto done = std::exchange(entry.value.acquired, nullptr);
+  if (!done) return;
+  --pending;
+  callbacks.emplace_back(
+      [done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 
 // It never got to talk to a node: another caller of this client has the name.

@@ -19,7 +19,7 @@ void Session::step(const Event& event, Instant now, Actions& out) {
     const bool of_this_token =
         phase_ != Phase::idle && event.round >= attempt_round_ && event.round <= round_;
     if (of_this_token) {
-      const bool acquiring = event.round == attempt_round_;
+      const bool acquiring = event.round == attempt_round_ && !adopted_;
       trail_.answered(event.node, acquiring ? RequestKind::acquire : RequestKind::extend, event.reply);
     }
   }
@@ -30,6 +30,9 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       REDLOCK_ASSERT(phase_ == Phase::idle);
       phase_ = Phase::wanting;
       out.push_back({.kind = ActionKind::want_attempt});
+      break;
+    case EventKind::adopt:
+      begin_adoption(event, now, out);
       break;
     case EventKind::attempt:
       begin_attempt(event, now, out);
@@ -73,10 +76,26 @@ void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
 }
 
+// One round of extension without an old end: it heals nothing, since only the former holder knew until when
+// its keys were good, and no earlier validity is taken on trust. Any node may have a key of the token,
+// whatever it answers.
+void Session::begin_adoption(const Event& event, Instant now, Actions& out) {
+  REDLOCK_ASSERT(phase_ == Phase::idle);
+  phase_ = Phase::adopting;
+  adopted_ = true;
+  token_ = event.token;
+  round_ = attempt_round_ = next(round_);
+  extend_ = Extend(setup_.nodes, token_, setup_.ttl, std::nullopt, round_, now, out);
+  trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
+}
+
 void Session::on_reply(const Event& event, Instant now, Actions& out) {
   if (phase_ == Phase::attempting) {
     acquire_.on_reply(event.node, event.round, event.reply, now);
     after_attempt(now, out);
+  } else if (phase_ == Phase::adopting) {
+    extend_.on_reply(event.node, event.round, event.reply, now);
+    after_adoption(now, out);
   } else if (phase_ == Phase::held && event.round != attempt_round_) {
     extend_.on_reply(event.node, event.round, event.reply, now);
     if (extending_ != Extending::no) {
@@ -97,19 +116,40 @@ void Session::after_attempt(Instant now, Actions& out) {
     case Verdict::won:
       break;
   }
-  phase_ = Phase::held;
-  valid_until_ = acquire_.valid_until();
-  extend_at_ = acquire_.t0() + Micros{setup_.ttl} / 3;
-  if (setup_.max_hold) hold_ends_ = acquire_.t0() + Micros{*setup_.max_hold};
-  limit_to_hold();
-  // Less than the signal's margin is left, so nobody could use it; or max_hold leaves less than was asked
-  // for.
-  if (over(now) || remaining(valid_until_, now) <= Micros{setup_.min_validity}) {
-    phase_ = Phase::attempting;
+  if (!begin_hold(acquire_.valid_until(), acquire_.t0(), now, out))
     fail_attempt(ErrorCode::too_slow, now, out);
-    return;
+}
+
+// A failed adoption ends the session. Only where the lease is certainly over are its keys removed: otherwise
+// the token may still be adopted, or released, by whoever has it.
+void Session::after_adoption(Instant now, Actions& out) {
+  switch (extend_.outcome()) {
+    case Extend::Outcome::pending:
+      return;
+    case Extend::Outcome::extended:
+      if (!begin_hold(extend_.valid_until(), extend_.t0(), now, out)) finish(ErrorCode::too_slow, out);
+      return;
+    case Extend::Outcome::lost:
+      clean(RequestKind::undo, out);
+      finish(ErrorCode::lost, out);
+      return;
+    case Extend::Outcome::unknown:
+      finish(extend_.reason(), out);
+      return;
   }
+}
+
+// False, and nothing changed, where nobody could use it: less than the signal's margin is left, or max_hold
+// leaves less than was asked for.
+bool Session::begin_hold(Instant until, Instant t0, Instant now, Actions& out) {
+  valid_until_ = until;
+  extend_at_ = t0 + Micros{setup_.ttl} / 3;
+  if (setup_.max_hold) hold_ends_ = t0 + Micros{*setup_.max_hold};
+  limit_to_hold();
+  if (over(now) || remaining(valid_until_, now) <= Micros{setup_.min_validity}) return false;
+  phase_ = Phase::held;
   out.push_back({.kind = ActionKind::granted, .end = valid_until_});
+  return true;
 }
 
 void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
@@ -140,6 +180,11 @@ void Session::on_wake(Instant now, Actions& out) {
       after_attempt(now, out);
       return;
     }
+  }
+  if (phase_ == Phase::adopting) {
+    extend_.on_wake(now);
+    after_adoption(now, out);
+    return;
   }
   if (waiting && setup_.give_up_at && passed(*setup_.give_up_at, now)) {
     // An attempt that is cut short says less than the one before it that was not.
@@ -248,6 +293,10 @@ std::optional<Instant> Session::deadline(Instant now) const {
     } else if (watching()) {
       also(extend_at_);
     }
+    return at;
+  }
+  if (phase_ == Phase::adopting) {
+    also(extend_.deadline(now));
     return at;
   }
   if (setup_.give_up_at) also(*setup_.give_up_at);

@@ -1,6 +1,7 @@
 // One call of acquire and the lease that comes of it: idle → wanting → attempting ⇄ backing off → held →
-// ended. Clean-up is not done here: the session hands the trail of a token over (action `clean`), and a
-// Release (release.h) goes on with it while the session makes its next attempt or is forgotten.
+// ended. A lease that another process detached comes in by its token: idle → adopting → held. Clean-up is not
+// done here: the session hands the trail of a token over (action `clean`), and a Release (release.h) goes on
+// with it while the session makes its next attempt or is forgotten.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ namespace redlock::core {
 
 enum class EventKind : std::uint8_t {
   begin,    // may be tried now; answered by want_attempt
+  adopt,    // instead of begin: take up the lease of `token`, the time of the step is T0
   attempt,  // `token` and `jitter` are fresh, the time of the step is T0
   reply,    // `node`, `round`, `reply`
   wake,     // nothing happened but time; harmless when early
@@ -36,7 +38,7 @@ struct Event {
 
 class Session {
  public:
-  enum class Phase : std::uint8_t { idle, wanting, attempting, backing_off, held, ended };
+  enum class Phase : std::uint8_t { idle, wanting, attempting, backing_off, held, ended, adopting };
 
   struct Setup {
     int nodes = 0;
@@ -63,7 +65,8 @@ class Session {
   [[nodiscard]] Round round() const { return round_; }
   // Whether answers of this round are still its own; those of a token that it gave up concern the clean-up.
   [[nodiscard]] bool concerned_by(Round round) const {
-    return (phase_ == Phase::attempting || phase_ == Phase::held) && round >= attempt_round_;
+    const bool at_work = phase_ == Phase::attempting || phase_ == Phase::adopting || phase_ == Phase::held;
+    return at_work && round >= attempt_round_;
   }
   // Held: over when either clock says so, whatever the nodes say later.
   [[nodiscard]] Instant valid_until() const { return valid_until_; }
@@ -73,6 +76,8 @@ class Session {
   // The votes of the last attempt, and of the last round of extension.
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }
+  // The votes that granted the lease, or did not.
+  [[nodiscard]] const Ballot& ballot() const { return adopted_ ? extend_.ballot() : acquire_.ballot(); }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
   // Every field that decides anything, for hashing and for shifting times.
@@ -85,8 +90,11 @@ class Session {
   enum class Extending : std::uint8_t { no, by_watchdog, by_hand };
 
   void begin_attempt(const Event& event, Instant now, Actions& out);
+  void begin_adoption(const Event& event, Instant now, Actions& out);
   void on_reply(const Event& event, Instant now, Actions& out);
   void after_attempt(Instant now, Actions& out);
+  void after_adoption(Instant now, Actions& out);
+  bool begin_hold(Instant until, Instant t0, Instant now, Actions& out);
   void after_round(Instant now, Actions& out);
   void fail_attempt(ErrorCode why, Instant now, Actions& out);
   void finish(ErrorCode why, Actions& out);
@@ -102,11 +110,12 @@ class Session {
   Setup setup_;
   Phase phase_ = Phase::idle;
   Round round_{};          // the latest that was sent
-  Round attempt_round_{};  // the round that acquired token_; later ones extend it
+  Round attempt_round_{};  // the round that acquired or adopted token_; later ones extend it
   Token token_;
   std::uint64_t jitter_ = 0;
   Backoff backoff_;
   bool retrying_ = false;
+  bool adopted_ = false;
   ErrorCode last_error_ = ErrorCode::no_quorum;
   Acquire acquire_;
   Extend extend_;
@@ -128,9 +137,11 @@ void Session::visit(V&& v) {
   v(attempt_round_);
   v(token_);
   v(retrying_);
+  v(adopted_);
   backoff_.visit(v);
   trail_.visit(v);
   if (phase_ == Phase::attempting) acquire_.visit(v);
+  if (phase_ == Phase::adopting) extend_.visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (phase_ != Phase::held) return;
   v(valid_until_);

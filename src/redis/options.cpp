@@ -90,6 +90,7 @@ std::optional<Error> validate(const ClientOptions& options) {
   check_length("min_node_timeout", options.min_node_timeout, milliseconds{1}, faults);
   if (options.max_waiters_per_name == 0)
     faults.emplace_back("max_waiters_per_name is 0; the least is 1, the one who asks the nodes");
+  if (options.max_pending_calls == 0) faults.emplace_back("max_pending_calls is 0; no call could be made");
   return as_error(faults);
 }
 

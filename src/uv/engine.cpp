@@ -1,4 +1,4 @@
-// Options to configurations, and the order of the end: host first, then the loop until it is empty, then the
+// The order of the end: host first, then the loop until it is empty, then the
 // client, whose machines the host's last callbacks may still reach. A handle that is left over is a bug of
 // ours and ends the process in uv_loop_close's check rather than leaking quietly.
 #include "uv/engine.h"
@@ -9,33 +9,10 @@
 #include <vector>
 
 #include "core/assert.h"
-#include "redlock/node_url.h"
+#include "uv/configure.h"
 
 namespace redlock::uv {
 namespace {
-
-std::function<void(LogLevel, std::string_view)> guarded(
-    const std::function<void(LogLevel, std::string_view)>& log) {
-  if (!log) return {};
-  return [log](LogLevel level, std::string_view line) {
-    try {
-      log(level, line);
-    } catch (...) {
-      // The line is lost. There is nobody to tell, and a lock must not end because its log did.
-    }
-  };
-}
-
-// What the options say applies where the URL is silent. A URL with its own password is complete: the options'
-// user would not fit it.
-void fill_in_login(NodeUrl& url, const ClientOptions& options) {
-  if (url.has_password) return;
-  if (url.user.empty() && options.user) url.user = *options.user;
-  if (options.password) {
-    url.password = *options.password;
-    url.has_password = true;
-  }
-}
 
 Error cannot_start(const char* what, int status) {
   return Error{ErrorCode::overloaded, std::string(what) + ": " + uv_strerror(status), {}, {}};
@@ -44,35 +21,20 @@ Error cannot_start(const char* what, int status) {
 }  // namespace
 
 expected<std::unique_ptr<Engine>, Error> Engine::create(const ClientOptions& options) {
-  if (auto fault = validate(options)) return unexpected<Error>(std::move(*fault));
+  auto configuration = configure(options);
+  if (!configuration) return unexpected<Error>(std::move(configuration.error()));
   std::unique_ptr<Engine> engine(new Engine);
   engine->closed_ = true;  // nothing to close yet
-  HostConfig host;
-  client::ClientConfig client;
-  for (const auto& text : options.nodes) {
-    auto url = parse_node_url(text);
-    if (!url) return unexpected<Error>(Error{ErrorCode::invalid, url.error(), {}, {}});
-    fill_in_login(*url, options);
-    engine->labels_.push_back(url->label());
-    host.nodes.push_back(std::move(*url));
-  }
-  client.node_labels = engine->labels_;
-  engine->log_ = guarded(options.log);
-  host.connect_timeout = options.connect_timeout;
-  host.min_node_timeout = options.min_node_timeout;
-  host.log = engine->log_;
-  client.prefix = options.prefix;
-  client.max_ttl = options.max_ttl;
-  client.max_waiters_per_name = options.max_waiters_per_name;
-  client.log = engine->log_;
+  engine->labels_ = configuration->client.node_labels;
+  engine->log_ = configuration->host.log;
 
   if (const int status = uv_loop_init(&engine->loop_); status != 0)
     return unexpected<Error>(cannot_start("no event loop", status));
   engine->closed_ = false;
   uv_timer_init(&engine->loop_, &engine->limit_);
   engine->limit_.data = engine.get();
-  engine->host_ = std::make_unique<UvHost>(&engine->loop_, std::move(host));
-  engine->client_ = std::make_unique<client::Client>(*engine->host_, std::move(client));
+  engine->host_ = std::make_unique<UvHost>(&engine->loop_, std::move(configuration->host));
+  engine->client_ = std::make_unique<client::Client>(*engine->host_, std::move(configuration->client));
   engine->host_->attach(*engine->client_);
   return engine;
 }

@@ -156,7 +156,7 @@ void Stage::configure(const Words& words) {
 void Stage::call(const std::string& who, const Words& words) {
   const std::string& verb = word(words, 1);
   client::Client& client = *host().client;
-  if (verb == "acquire") return acquire(who, words);
+  if (verb == "acquire" || verb == "adopt") return acquire(who, words);
   if (verb == "extend") return extend(who, words);
   if (verb == "extend-token" || verb == "release-token") return by_token(who, words);
   no_more_than(words, 2);
@@ -175,7 +175,8 @@ void Stage::call(const std::string& who, const Words& words) {
 
 void Stage::acquire(const std::string& who, const Words& words) {
   AcquireOptions options;
-  for (std::size_t i = 3; i < words.size(); ++i) {
+  const bool adopting = words[1] == "adopt";
+  for (std::size_t i = adopting ? 4 : 3; i < words.size(); ++i) {
     const std::string& option = words[i];
     if (option == "try") {
       options.wait = core::Millis{0};
@@ -201,15 +202,16 @@ void Stage::acquire(const std::string& who, const Words& words) {
   client::LeaseEvents events;
   events.extended = [this, who](core::Instant end) { say(who + ": renewed, " + left(end) + " left"); };
   events.lost = [this, who](const Error& error) { fail(who, "", error); };
-  auto started = host().client->acquire(
-      name(word(words, 2)), options,
-      [this, who](expected<client::Granted, Error> result) {
-        --callers_[who].owed;
-        if (!result) return fail(who, "", result.error());
-        say(who + ": granted t" + std::to_string(result->token.low) + ", " + left(result->valid_until) +
-            " left");
-      },
-      std::move(events));
+  auto done = [this, who](expected<client::Granted, Error> result) {
+    --callers_[who].owed;
+    if (!result) return fail(who, "", result.error());
+    say(who + ": granted t" + std::to_string(result->token.low) + ", " + left(result->valid_until) + " left");
+  };
+  client::Client& client = *host().client;
+  const LockName lock = name(word(words, 2));
+  auto started = adopting
+                     ? client.adopt(lock, token(word(words, 3)), options, std::move(done), std::move(events))
+                     : client.acquire(lock, options, std::move(done), std::move(events));
   if (!started) return fail(who, "refused, ", started.error());
   callers_[who].call = *started;
   ++callers_[who].owed;

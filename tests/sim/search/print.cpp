@@ -108,7 +108,8 @@ std::string stands(const State& state, Instant now) {
   for (std::size_t c = 0; c < kClients; ++c) {
     const auto& session = state.callers[c].session;
     out += c == 0 ? "   A " : "   B ";
-    constexpr const char* names[] = {"idle", "wanting", "attempting", "backing off", "held", "ended"};
+    constexpr const char* names[] = {"idle", "wanting", "attempting", "backing off",
+                                     "held", "ended",   "adopting"};
     out += names[static_cast<std::size_t>(session.phase())];
     if (session.phase() != Phase::held) continue;
     const auto left = core::remaining(session.valid_until(), now);

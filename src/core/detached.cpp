@@ -1,0 +1,81 @@
+// See detached.h.
+#include "redlock/detached.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "redlock/duration.h"
+#include "redlock/name.h"
+
+namespace redlock {
+namespace {
+
+constexpr std::string_view kMark = "redlock1";
+constexpr std::string_view kDigits = "0123456789ABCDEF";
+
+bool stands_as_it_is(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("._-:/").find(c) != std::string_view::npos;
+}
+
+std::string escaped(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    if (stands_as_it_is(c)) {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += '%';
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+// Nothing that escaped() would have written otherwise is accepted, so that a lease has one text.
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string bytes;
+  while (!text.empty()) {
+    if (text.front() != '%') {
+      bytes += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    if (text.size() < 3) return std::nullopt;
+    const auto high = kDigits.find(text[1]);
+    const auto low = kDigits.find(text[2]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    bytes += static_cast<char>(high * 16 + low);
+    text.remove_prefix(3);
+  }
+  return bytes;
+}
+
+std::string_view next_word(std::string_view& text) {
+  const auto word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  return word;
+}
+
+}  // namespace
+
+std::string Detached::to_string() const {
+  return std::string(kMark) + " " + token.to_string() + " " + format_duration(validity) + " " + escaped(name);
+}
+
+expected<Detached, std::string> Detached::parse(std::string_view text) {
+  const auto fault = [](std::string why) { return unexpected<std::string>(std::move(why)); };
+  if (next_word(text) != kMark) return fault("a detached lease begins with the word " + std::string(kMark));
+  const auto token = Token::parse(next_word(text));
+  if (!token) return fault("the second word is no token of 32 hexadecimal digits");
+  const auto validity = parse_duration(next_word(text));
+  if (!validity) return fault("the validity: " + validity.error());
+  auto name = unescaped(text);
+  if (!name || escaped(*name) != text) return fault("the name is not written as it should be");
+  if (const auto checked = LockName::make(*name); !checked) return fault(checked.error().detail);
+  return Detached{std::move(*name), *token, *validity};
+}
+
+}  // namespace redlock

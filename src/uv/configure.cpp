@@ -1,0 +1,59 @@
+// See configure.h.
+#include "uv/configure.h"
+
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "redlock/node_url.h"
+
+namespace redlock::uv {
+namespace {
+
+std::function<void(LogLevel, std::string_view)> guarded(
+    const std::function<void(LogLevel, std::string_view)>& log) {
+  if (!log) return {};
+  return [log](LogLevel level, std::string_view line) {
+    try {
+      log(level, line);
+    } catch (...) {
+      // The line is lost. There is nobody to tell, and a lock must not end because its log did.
+    }
+  };
+}
+
+// What the options say applies where the URL is silent. A URL with its own password is complete: the options'
+// user would not fit it.
+void fill_in_login(NodeUrl& url, const ClientOptions& options) {
+  if (url.has_password) return;
+  if (url.user.empty() && options.user) url.user = *options.user;
+  if (options.password) {
+    url.password = *options.password;
+    url.has_password = true;
+  }
+}
+
+}  // namespace
+
+expected<Configuration, Error> configure(const ClientOptions& options) {
+  if (auto fault = validate(options)) return unexpected<Error>(std::move(*fault));
+  Configuration made;
+  for (const auto& text : options.nodes) {
+    auto url = parse_node_url(text);
+    if (!url) return unexpected<Error>(Error{ErrorCode::invalid, url.error(), {}, {}});
+    fill_in_login(*url, options);
+    made.client.node_labels.push_back(url->label());
+    made.host.nodes.push_back(std::move(*url));
+  }
+  made.host.connect_timeout = options.connect_timeout;
+  made.host.min_node_timeout = options.min_node_timeout;
+  made.host.log = guarded(options.log);
+  made.client.prefix = options.prefix;
+  made.client.max_ttl = options.max_ttl;
+  made.client.max_waiters_per_name = options.max_waiters_per_name;
+  made.client.max_pending_calls = options.max_pending_calls;
+  made.client.log = made.host.log;
+  return made;
+}
+
+}  // namespace redlock::uv
