@@ -3,6 +3,7 @@
 // ours and ends the process in uv_loop_close's check rather than leaking quietly.
 #include "uv/engine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "core/assert.h"
 #include "redlock/node_url.h"
+#include "uv/tls_context.h"
 
 namespace redlock::uv {
 namespace {
@@ -37,6 +39,15 @@ void fill_in_login(NodeUrl& url, const ClientOptions& options) {
   }
 }
 
+// Files that are no certificates are a fault of the options, not of the nodes.
+std::optional<Error> tls_fault(const ClientOptions& options, const std::vector<NodeUrl>& nodes) {
+  const bool wanted = std::any_of(nodes.begin(), nodes.end(), [](const NodeUrl& url) { return url.tls; });
+  if (!wanted) return std::nullopt;
+  if (const auto context = TlsContext(options.tls).current(); !context)
+    return Error{ErrorCode::invalid, context.error(), {}, {}};
+  return std::nullopt;
+}
+
 Error cannot_start(const char* what, int status) {
   return Error{ErrorCode::overloaded, std::string(what) + ": " + uv_strerror(status), {}, {}};
 }
@@ -56,10 +67,13 @@ expected<std::unique_ptr<Engine>, Error> Engine::create(const ClientOptions& opt
     engine->labels_.push_back(url->label());
     host.nodes.push_back(std::move(*url));
   }
+  if (auto fault = tls_fault(options, host.nodes)) return unexpected<Error>(std::move(*fault));
   client.node_labels = engine->labels_;
   engine->log_ = guarded(options.log);
   host.connect_timeout = options.connect_timeout;
   host.min_node_timeout = options.min_node_timeout;
+  host.tls = options.tls;
+  host.password_file = options.password_file.value_or("");
   host.log = engine->log_;
   client.prefix = options.prefix;
   client.max_ttl = options.max_ttl;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/request.h"
@@ -32,6 +33,11 @@ class Handshake {
 
   explicit Handshake(const NodeUrl& url) : url_(url) {}
 
+  // From the next begin() on.
+  void use_password(std::string password) {
+    url_.password = std::move(password);
+    url_.has_password = true;
+  }
   // Begins anew; the bytes to send.
   std::string begin();
   Step on_value(const redis::Value& value);
@@ -41,6 +47,7 @@ class Handshake {
   // After refused or turned away: what that means for requests, and the server's words without the password.
   [[nodiscard]] core::Reply refusal() const;
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  [[nodiscard]] bool heard_nothing() const { return at_ == 0; }
   // One error and nothing else has come: if the connection ends now, that is why ("max number of clients",
   // protected mode).
   [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
