@@ -246,7 +246,7 @@ void Connection::on_ready() {
     pipeline_.push_silent(resp);
   }
   leftover_.reset();
-  log_.connected();
+  log_.connected(handshake_.shortcomings());
   up_event_due_ = true;
   shared_.turn->request();
 }
