@@ -59,11 +59,20 @@ Relay::Relay(std::uint16_t server_port, Options options)
 
 Relay::~Relay() {
   stopping_ = true;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(wake_fd_, &one, sizeof one);
+  wake();
   thread_.join();
   close(listener_);
   close(wake_fd_);
+}
+
+void Relay::cut() {
+  cut_now_ = true;
+  wake();
+}
+
+void Relay::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_fd_, &one, sizeof one);
 }
 
 void Relay::run() {
@@ -79,10 +88,15 @@ void Relay::run() {
       polled.push_back({line.server, POLLIN, 0});
     }
     poll(polled.data(), polled.size(), -1);
+    std::uint64_t wakes = 0;
+    if (polled[1].revents != 0 && read(wake_fd_, &wakes, sizeof wakes) < 0) break;
+    const bool cut_now = cut_now_.exchange(false);
     for (std::size_t i = lines.size(); i-- > 0;) {
       const bool from_client = polled[2 + 2 * i].revents != 0;
       const bool from_server = polled[3 + 2 * i].revents != 0;
-      if ((!from_client || pass(lines[i], false)) && (!from_server || pass(lines[i], true))) continue;
+      cuts_ += cut_now ? 1 : 0;
+      if (!cut_now && (!from_client || pass(lines[i], false)) && (!from_server || pass(lines[i], true)))
+        continue;
       end(lines[i]);
       lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
     }

@@ -29,6 +29,8 @@ class Relay {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] int accepted() const { return accepted_; }
   [[nodiscard]] int cuts() const { return cuts_; }
+  // Cuts every connection that stands now; later ones live.
+  void cut();
 
  private:
   struct Line {
@@ -37,6 +39,7 @@ class Relay {
     std::optional<std::size_t> left;
   };
 
+  void wake();
   void run();
   void accept_one(std::vector<Line>& lines);
   bool pass(Line& line, bool to_client);
@@ -49,6 +52,7 @@ class Relay {
   std::atomic<int> accepted_{0};
   std::atomic<int> cuts_{0};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> cut_now_{false};
   std::thread thread_;
 };
 
