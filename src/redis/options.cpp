@@ -113,6 +113,9 @@ void check_tls(const ClientOptions& options, std::vector<std::string>& faults) {
                                           : "tls.key_file is set and tls.certificate_file is not");
   if (!tls.ca_file.empty() && !tls.verify)
     faults.emplace_back("tls.ca_file is set and tls.verify is false; take one of them");
+  const auto bad = [](char c) { return c <= ' ' || c > '~'; };
+  if (tls.server_name.size() > 253 || std::any_of(tls.server_name.begin(), tls.server_name.end(), bad))
+    faults.emplace_back("tls.server_name is no name that a certificate can have");
   const std::pair<const char*, const std::string&> files[] = {{"tls.ca_file", tls.ca_file},
                                                               {"tls.certificate_file", tls.certificate_file},
                                                               {"tls.key_file", tls.key_file}};

@@ -22,6 +22,10 @@ constexpr int kUnacknowledgedMillis = 10000;
 // A server that never stops talking must not keep the loop from everybody else.
 constexpr int kReadsPerTurn = 16;
 
+// More than the backlog of requests can come to. A server that asks for new keys without an end and reads no
+// answer must not make us grow.
+constexpr std::size_t kMostWaiting = 32U << 20;
+
 socklen_t size_of(const sockaddr_storage& address) {
   switch (address.ss_family) {
     case AF_INET:
@@ -172,7 +176,8 @@ void Stream::on_wire(std::string_view wire) {
 // and cannot be sent before it.
 void Stream::send_wire() {
   tls_->take_wire(busy() ? rest_ : wire_);
-  if (!wire_.empty()) transmit(wire_);
+  if (!wire_.empty()) return transmit(wire_);
+  if (rest_.size() > kMostWaiting) write_error_ = UV_ENOBUFS;
 }
 
 // How many bytes the kernel took. A failure is remembered.
@@ -189,6 +194,7 @@ void Stream::write(std::string& out) {
   tls_->write(out);
   out.clear();
   send_wire();
+  if (tls_->state() == Tls::State::failed) write_error_ = UV_EPROTO;
 }
 
 // All of it, or what the kernel takes and the rest later; nothing may be waiting.

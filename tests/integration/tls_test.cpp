@@ -24,12 +24,16 @@ constexpr auto kNames = "DNS:localhost,DNS:redis.example,IP:127.0.0.1";
 class TlsTest : public testing::Test {
  protected:
   // A server with the certificate of `pair`; `wants_ours`: of ca_.
-  RedisServer& serve(const KeyPair& pair, bool wants_ours = false) {
+  RedisServer& serve(const KeyPair& pair, bool wants_ours = false,
+                     const char* protocols = "TLSv1.2 TLSv1.3") {
     tls_port_ = free_port();
     RedisOptions options{.durable = false, .password = {}, .settings = {}};
-    options.settings = {"tls-port " + std::to_string(tls_port_), "tls-cert-file " + pair.certificate_file,
-                        "tls-key-file " + pair.key_file, "tls-ca-cert-file " + ca_.file(),
-                        std::string("tls-auth-clients ") + (wants_ours ? "yes" : "no")};
+    options.settings = {"tls-port " + std::to_string(tls_port_),
+                        "tls-cert-file " + pair.certificate_file,
+                        "tls-key-file " + pair.key_file,
+                        "tls-ca-cert-file " + ca_.file(),
+                        std::string("tls-auth-clients ") + (wants_ours ? "yes" : "no"),
+                        std::string("tls-protocols \"") + protocols + "\""};
     return server_.emplace(options);
   }
   KeyPair good() { return ca_.issue(files_ / "server", kNames); }
@@ -119,17 +123,38 @@ TEST_F(TlsTest, RefusesWhatHasExpiredAndWhatHasNotBegun) {
 }
 
 TEST_F(TlsTest, ShowsItsOwnCertificateWhereItIsWanted) {
-  serve(good(), true);
-  EXPECT_SAYS(why_not(url(), trusting()), "set tls.certificate_file and tls.key_file");
-  auto options = trusting();
   const auto ours = ca_.issue(files_ / "ours", "DNS:client");
-  options.tls.certificate_file = ours.certificate_file;
-  options.tls.key_file = ours.key_file;
-  expect_works(url(), options);
   const auto theirs = stranger_.issue(files_ / "theirs", "DNS:client");
-  options.tls.certificate_file = theirs.certificate_file;
-  options.tls.key_file = theirs.key_file;
-  EXPECT_SAYS(why_not(url(), options), "the server does not accept our certificate");
+  // In 1.3 the refusal comes when the client believes that the handshake is over, in 1.2 within it.
+  for (const char* protocol : {"TLSv1.3", "TLSv1.2"}) {
+    server_.reset();
+    serve(good(), true, protocol);
+    EXPECT_SAYS(why_not(url(), trusting()), "set tls.certificate_file and tls.key_file");
+    auto options = trusting();
+    options.tls.certificate_file = ours.certificate_file;
+    options.tls.key_file = ours.key_file;
+    expect_works(url(), options);
+    options.tls.certificate_file = theirs.certificate_file;
+    options.tls.key_file = theirs.key_file;
+    EXPECT_SAYS(why_not(url(), options), "the server does not accept our certificate");
+  }
+}
+
+TEST_F(TlsTest, RefusesWhatIsTooOld) {
+  serve(good(), false, "TLSv1.1");
+  const auto text = why_not(url(), trusting());
+  EXPECT_SAYS(text, "no TLS 1.2 or later");
+}
+
+// What looks like TLS at first and is none, or breaks the rules later.
+TEST_F(TlsTest, RefusesRecordsThatAreBroken) {
+  using namespace std::string_literals;
+  for (const auto& bytes : {"\x16\x03\x03\x00\x04junk"s, "\x16\x03\x03\xff\xff"s + std::string(1 << 16, 'x'),
+                            "\x15\x03\x03\x00\x02\x02\x28"s, std::string(1 << 16, '\x16')}) {
+    FakeServer server({.greeting = {.bytes = bytes}, .on_unix_socket = false, .reads = false},
+                      [](int, const Words&) { return Act{}; });
+    EXPECT_FALSE(why_not(url(server.port()), trusting()).empty());
+  }
 }
 
 TEST_F(TlsTest, CertificatesRotateWithoutARestart) {

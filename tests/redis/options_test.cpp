@@ -192,6 +192,14 @@ TEST_F(ClientOptionsFiles, TlsOptionsFitEachOther) {
   for (const char* part :
        {"tls.ca_file is set and tls.verify is false", "tls.key_file: cannot read '", "No such"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  for (const auto& name :
+       {std::string(254, 'a'), std::string("a\0b", 3), std::string("a b"), std::string("\n")}) {
+    options.tls = {};
+    options.tls.server_name = name;
+    EXPECT_EQ(faults(options), "tls.server_name is no name that a certificate can have");
+  }
+  options.tls.server_name = "a.example";
+  EXPECT_EQ(faults(options), "");
   options.tls = {};
   options.tls.verify = false;
   options.nodes[0] = "redis://a";
