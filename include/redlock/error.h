@@ -40,6 +40,7 @@ enum class Cause : std::uint8_t {
   timed_out,       // no answer within the node timeout
   connecting,      // still being connected for the first time when the connect timeout passed
   not_connected,   // no connection; nothing was sent
+  tls,             // no TLS with it: its certificate, ours, or no TLS on that port; nothing was sent
   disconnected,    // the connection broke before the answer came
   backlog,         // too many requests wait for this node's answers; nothing was sent
   authentication,  // NOAUTH, WRONGPASS, or AUTH needed

@@ -1,5 +1,6 @@
 // Where a node is and how to log in there:
 //   redis://[user[:password]@]host[:port][/db]      host may be a name, an IPv4 address, or [an IPv6 address]
+//   rediss://...                                    the same by TLS, as ClientOptions::tls says
 //   unix:///path/to/socket[?db=n]                   user and password may precede the path:
 //   unix://user:pw@/path
 // Every part may be percent-encoded. The default port is 6379, the default database 0.
@@ -17,6 +18,7 @@ struct NodeUrl {
   enum class Transport : std::uint8_t { tcp, unix_socket };
 
   Transport transport = Transport::tcp;
+  bool tls = false;  // rediss://; only over tcp
   std::string host;  // without brackets; empty for unix sockets
   std::uint16_t port = 6379;
   std::string path;  // of the unix socket

@@ -18,6 +18,18 @@ namespace redlock {
 
 enum class LogLevel : std::uint8_t { trace, info, warning };
 
+// For nodes whose URL begins with rediss://. Files are PEM; they are read again when they have changed and a
+// node is connected anew, so that certificates rotate without a restart. TLS 1.2 is the oldest that is
+// spoken.
+struct TlsOptions {
+  std::string ca_file{};           // who may vouch for a node; empty: the system's authorities
+  std::string certificate_file{};  // ours, with its chain, for nodes that ask for one
+  std::string key_file{};          // of that certificate, without a passphrase
+  std::string server_name{};       // the name in the nodes' certificates, where it is not the URL's host
+  // false: anybody on the way can pass for the node, read and change all that is said, the password too.
+  bool verify = true;
+};
+
 struct ClientOptions {
   // URLs of the N independent masters, see node_url.h. N is odd, usually 5; even N works and warns; N = 1 is
   // a plain single-node lock. At most 15. Two that name the same endpoint are refused.
@@ -25,6 +37,10 @@ struct ClientOptions {
   std::string prefix = "lock:";           // put before every name; may be empty
   std::optional<std::string> password{};  // for nodes whose URL has none
   std::optional<std::string> user{};
+  // Instead of `password`: its first line is the password. Read anew for each connection, so that passwords
+  // rotate without a restart; a regular file, therefore, and no pipe.
+  std::optional<std::string> password_file{};
+  TlsOptions tls{};
 
   std::chrono::milliseconds max_ttl{30000};  // the longest ttl that any client of this deployment may use
   std::chrono::milliseconds connect_timeout{1000};  // first connection and handshake, and each reconnect

@@ -28,6 +28,7 @@ KeyState state_without_answer(Cause cause) {
     case Cause::timed_out:
     case Cause::connecting:
     case Cause::not_connected:
+    case Cause::tls:
     case Cause::disconnected:
     case Cause::backlog:
       return KeyState::unreachable;

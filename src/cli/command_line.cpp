@@ -7,13 +7,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/help.h"
 #include "cli/secrets.h"
 #include "redlock/duration.h"
+#include "redlock/node_url.h"
 #include "redlock/version.h"
 
 namespace redlock::cli {
@@ -25,6 +28,8 @@ using Words = std::vector<std::string>;
 
 struct Raw {
   std::optional<std::string> nodes, prefix, password_file, max_ttl, color;
+  std::optional<std::string> tls_ca, tls_cert, tls_key, tls_server_name;
+  bool tls_no_verify = false;
   bool json = false, quiet = false;
   int verbosity = 0;
   std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code;
@@ -47,6 +52,11 @@ struct Grammar {
     option(app, "--nodes", raw.nodes);
     option(app, "--prefix", raw.prefix);
     option(app, "--password-file", raw.password_file);
+    option(app, "--tls-ca", raw.tls_ca);
+    option(app, "--tls-cert", raw.tls_cert);
+    option(app, "--tls-key", raw.tls_key);
+    option(app, "--tls-server-name", raw.tls_server_name);
+    app.add_flag("--tls-no-verify", raw.tls_no_verify);
     option(app, "--max-ttl", raw.max_ttl);
     option(app, "--color,--colour", raw.color);
     app.add_flag("--json", raw.json);
@@ -162,6 +172,38 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// The environment is often one for all of a machine's programs: what it says of TLS is for those who use it.
+TlsOptions tls_options(const Raw& raw, const Words& nodes) {
+  const bool used = std::any_of(nodes.begin(), nodes.end(), [](const std::string& node) {
+    const auto url = parse_node_url(node);
+    return url && url->tls;
+  });
+  const auto value = [used](const std::optional<std::string>& flag, const char* variable) -> std::string {
+    if (flag) return *flag;
+    const char* inherited = used ? environment(variable) : nullptr;
+    return inherited != nullptr ? inherited : "";
+  };
+  TlsOptions tls;
+  tls.verify = !raw.tls_no_verify;
+  // Not to verify is said on the command line, against an authority that only the environment names.
+  if (tls.verify || raw.tls_ca) tls.ca_file = value(raw.tls_ca, "REDLOCK_TLS_CA");
+  tls.certificate_file = value(raw.tls_cert, "REDLOCK_TLS_CERT");
+  tls.key_file = value(raw.tls_key, "REDLOCK_TLS_KEY");
+  tls.server_name = value(raw.tls_server_name, "REDLOCK_TLS_SERVER_NAME");
+  return tls;
+}
+
+// A file is read again for each connection, so that it can be rotated under a long `run`; a pipe gives its
+// password once.
+void take_password_file(const std::string& path, ClientOptions& client, Values& values) {
+  auto password = values.take(read_password_file(path));
+  std::error_code ignored;
+  if (password && std::filesystem::is_regular_file(path, ignored))
+    client.password_file = path;
+  else
+    client.password = std::move(password);
+}
+
 ClientOptions client_options(const Raw& raw, Values& values) {
   ClientOptions client;
   const char* inherited = environment("REDLOCK_NODES");
@@ -171,10 +213,11 @@ ClientOptions client_options(const Raw& raw, Values& values) {
     client.nodes = values.take(parse_nodes("REDLOCK_NODES", inherited)).value_or(Words{});
   else
     values.reject("no nodes: write --nodes redis://host:port,redis://host:port,... or set REDLOCK_NODES");
+  client.tls = tls_options(raw, client.nodes);
   if (raw.prefix) client.prefix = *raw.prefix;
   client.max_ttl = values.duration("--max-ttl", raw.max_ttl).value_or(client.max_ttl);
   if (raw.password_file)
-    client.password = values.take(read_password_file(*raw.password_file));
+    take_password_file(*raw.password_file, client, values);
   else if (const char* password = environment("REDLOCK_PASSWORD"))
     client.password = password;
   if (values.fault()) return client;

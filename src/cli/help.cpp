@@ -17,10 +17,17 @@ commands:
   inspect  NAME ...                         show what every node says about a lock
 
 options, before or after the command:
-  --nodes URL,URL,...     the masters: redis://[user[:password]@]host[:port][/db] or unix:///path
-                          (default: the environment variable REDLOCK_NODES)
+  --nodes URL,URL,...     the masters: redis://[user[:password]@]host[:port][/db], rediss://... for TLS,
+                          or unix:///path (default: the environment variable REDLOCK_NODES)
   --password-file FILE    the password for URLs without one, in the first line of FILE
                           (default: the environment variable REDLOCK_PASSWORD)
+  --tls-ca FILE           PEM file of the authority that vouches for the nodes (default: the system's)
+  --tls-cert FILE, --tls-key FILE
+                          our certificate and its key, where the nodes ask for one
+  --tls-server-name NAME  the name in the nodes' certificates, where it is not the URL's host
+  --tls-no-verify         trust any certificate: whoever is on the way can pass for a node, read the
+                          password, and give or take any lock
+                          (defaults: REDLOCK_TLS_CA, _CERT, _KEY and _SERVER_NAME in the environment)
   --prefix P              stands before every name in Redis (default: lock:)
   --max-ttl D             the longest ttl that anybody may use (default: 30s)
   --json                  results and errors as one line of JSON on standard output

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "cli/json.h"
 #include "cli/secrets.h"
@@ -26,6 +27,21 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+// The library names its own options; here they have the names of ours.
+std::string in_our_words(std::string text) {
+  static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"tls.ca_file", "--tls-ca"},
+      {"tls.certificate_file", "--tls-cert"},
+      {"tls.key_file", "--tls-key"},
+      {"tls.server_name", "--tls-server-name"},
+      {"tls.verify is false", "--tls-no-verify is set"},
+      {"tls.verify is off", "--tls-no-verify is set"}};
+  for (const auto& [theirs, ours] : kNames)
+    for (auto at = text.find(theirs); at != std::string::npos; at = text.find(theirs, at + ours.size()))
+      text.replace(at, theirs.size(), ours);
+  return text;
+}
+
 }  // namespace
 
 Failure usage(std::string message) {
@@ -42,7 +58,7 @@ Failure failure(const Error& error, std::string_view name) {
 }
 
 int Output::fail(const Failure& failure) {
-  const std::string message = mask_passwords(failure.message);
+  const std::string message = in_our_words(mask_passwords(failure.message));
   const bool red = colored(STDERR_FILENO);
   write_all(STDERR_FILENO,
             fmt::format("{}redlock:{} {}\n", red ? "\033[31m" : "", red ? "\033[0m" : "", message));
@@ -51,7 +67,7 @@ int Output::fail(const Failure& failure) {
 }
 
 void Output::note(std::string_view line) const {
-  if (!quiet) write_all(STDERR_FILENO, fmt::format("redlock: {}\n", mask_passwords(line)));
+  if (!quiet) write_all(STDERR_FILENO, fmt::format("redlock: {}\n", in_our_words(mask_passwords(line))));
 }
 
 bool Output::print(std::string_view text) {

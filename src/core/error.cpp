@@ -66,6 +66,8 @@ std::string_view to_string(Cause cause) {
       return "connecting";
     case Cause::not_connected:
       return "not_connected";
+    case Cause::tls:
+      return "tls";
     case Cause::disconnected:
       return "disconnected";
     case Cause::backlog:
@@ -140,6 +142,8 @@ std::string_view meaning(Cause cause) {
       return "still connecting";
     case Cause::not_connected:
       return "not connected";
+    case Cause::tls:
+      return "no TLS connection";
     case Cause::disconnected:
       return "the connection broke";
     case Cause::backlog:

@@ -14,7 +14,9 @@ namespace redlock {
 namespace {
 
 constexpr std::string_view kTcp = "redis://";
+constexpr std::string_view kTls = "rediss://";
 constexpr std::string_view kUnix = "unix://";
+constexpr auto kNoScheme = "it does not begin with redis://, rediss:// or unix://";
 constexpr std::size_t kMaxHostBytes = 253;          // of a name in DNS
 constexpr std::size_t kMaxPathBytes = 107;          // of a socket: sun_path less its terminating zero
 constexpr std::uint32_t kMaxDatabase = 0x7fffffff;  // an int in Redis
@@ -162,15 +164,16 @@ Fault parse(std::string_view text, NodeUrl& url) {
   if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; }))
     return "a byte that is no visible ASCII character must be percent-encoded";
   const auto scheme_end = text.find("://");
-  if (scheme_end == std::string_view::npos) return "it does not begin with redis:// or unix://";
+  if (scheme_end == std::string_view::npos) return kNoScheme;
   std::string scheme(text.substr(0, scheme_end + 3));
   std::transform(scheme.begin(), scheme.end(), scheme.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   text.remove_prefix(scheme.size());
   if (scheme == kTcp) return parse_tcp(text, url);
   if (scheme == kUnix) return parse_unix(text, url);
-  if (scheme == "rediss://") return "TLS (rediss://) is not supported";
-  return "it does not begin with redis:// or unix://";
+  url.tls = scheme == kTls;
+  if (url.tls) return parse_tcp(text, url);
+  return kNoScheme;
 }
 
 }  // namespace

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include "core/request.h"
 #include "core/validity.h"
+#include "redis/password_file.h"
 #include "redlock/duration.h"
 #include "redlock/node_url.h"
 
@@ -69,7 +71,7 @@ void check_nodes(const ClientOptions& options, std::vector<std::string>& faults)
       faults.push_back(place + url.error());
       continue;
     }
-    if (!url->user.empty() && !url->has_password && !options.password)
+    if (!url->user.empty() && !url->has_password && !options.password && !options.password_file)
       faults.push_back(place + url->label() + " has a user and no password (for a user without one: user:@)");
     auto name = endpoint(*url);
     if (const auto twin = std::find(seen.begin(), seen.end(), name); twin != seen.end())
@@ -79,12 +81,57 @@ void check_nodes(const ClientOptions& options, std::vector<std::string>& faults)
   }
 }
 
+// What is wrong with a node's URL is told elsewhere.
+std::size_t nodes_with_tls(const ClientOptions& options) {
+  return static_cast<std::size_t>(
+      std::count_if(options.nodes.begin(), options.nodes.end(), [](const auto& node) {
+        const auto url = parse_node_url(node);
+        return url && url->tls;
+      }));
+}
+
+void check_login(const ClientOptions& options, std::vector<std::string>& faults) {
+  if (options.user && !options.password && !options.password_file)
+    faults.emplace_back("user is set and password is not");
+  if (options.password && options.password_file)
+    faults.emplace_back("password and password_file are both set; take one of them");
+  if (!options.password_file) return;
+  if (const auto password = redis::read_password_file(*options.password_file); !password)
+    faults.push_back("password_file: " + password.error());
+}
+
+void check_tls(const ClientOptions& options, std::vector<std::string>& faults) {
+  const TlsOptions& tls = options.tls;
+  const bool is_set = !tls.ca_file.empty() || !tls.certificate_file.empty() || !tls.key_file.empty() ||
+                      !tls.server_name.empty() || !tls.verify;
+  // Whoever set them believes that nobody listens.
+  if (is_set && nodes_with_tls(options) == 0 && !options.nodes.empty())
+    faults.emplace_back(
+        "tls is configured and no node uses it; write rediss:// for the nodes that speak TLS");
+  if (tls.certificate_file.empty() != tls.key_file.empty())
+    faults.push_back(tls.key_file.empty() ? "tls.certificate_file is set and tls.key_file is not"
+                                          : "tls.key_file is set and tls.certificate_file is not");
+  if (!tls.ca_file.empty() && !tls.verify)
+    faults.emplace_back("tls.ca_file is set and tls.verify is false; take one of them");
+  const auto bad = [](char c) { return c <= ' ' || c > '~'; };
+  if (tls.server_name.size() > 253 || std::any_of(tls.server_name.begin(), tls.server_name.end(), bad))
+    faults.emplace_back("tls.server_name is no name that a certificate can have");
+  const std::pair<const char*, const std::string&> files[] = {{"tls.ca_file", tls.ca_file},
+                                                              {"tls.certificate_file", tls.certificate_file},
+                                                              {"tls.key_file", tls.key_file}};
+  for (const auto& [what, path] : files) {
+    if (path.empty()) continue;
+    if (auto fault = redis::file_fault(path)) faults.push_back(std::string(what) + ": " + *fault);
+  }
+}
+
 }  // namespace
 
 std::optional<Error> validate(const ClientOptions& options) {
   std::vector<std::string> faults;
   check_nodes(options, faults);
-  if (options.user && !options.password) faults.emplace_back("user is set and password is not");
+  check_login(options, faults);
+  check_tls(options, faults);
   check_length("max_ttl", options.max_ttl, milliseconds{1}, faults);
   check_length("connect_timeout", options.connect_timeout, milliseconds{1}, faults);
   check_length("min_node_timeout", options.min_node_timeout, milliseconds{1}, faults);
@@ -140,6 +187,12 @@ std::vector<std::string> warnings(const ClientOptions& options) {
   if (n > 2 && n % 2 == 0)
     lines.push_back(std::to_string(n) + " nodes bear the loss of " + std::to_string((n - 1) / 2) + ", as " +
                     std::to_string(n - 1) + " do, and one more can fail; take an odd number");
+  const auto with_tls = nodes_with_tls(options);
+  if (with_tls > 0 && with_tls < n)
+    lines.push_back(std::to_string(n - with_tls) + " of " + std::to_string(n) +
+                    " nodes are asked without TLS; whoever listens there learns every token");
+  if (with_tls > 0 && !options.tls.verify)
+    lines.emplace_back("tls.verify is off: anybody on the way can pass for a node and read the password");
   return lines;
 }
 

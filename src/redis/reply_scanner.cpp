@@ -34,7 +34,7 @@ std::string not_resp(std::string_view bytes) {
     return std::string("the server sent a type of RESP3 ('") + bytes[0] + "') that nobody asked for";
   // A TLS record, an alert or a handshake: type 21 or 22, version 3.x.
   if ((bytes[0] == 21 || bytes[0] == 22) && bytes.size() > 1 && bytes[1] == 3)
-    return "the server speaks TLS on this port, not plain RESP";
+    return "the server speaks TLS on this port, not plain RESP; write rediss:// for it";
   const auto start = bytes.substr(0, std::min<std::size_t>(bytes.find_first_of(kLineEnd), 60));
   return "the server does not speak RESP; it sent \"" + clean_text(start) + "\"";
 }

@@ -1,11 +1,15 @@
 // See configure.h.
 #include "uv/configure.h"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "redlock/node_url.h"
+#include "uv/tls_context.h"
 
 namespace redlock::uv {
 namespace {
@@ -33,6 +37,15 @@ void fill_in_login(NodeUrl& url, const ClientOptions& options) {
   }
 }
 
+// Files that are no certificates are a fault of the options, not of the nodes.
+std::optional<Error> tls_fault(const ClientOptions& options, const std::vector<NodeUrl>& nodes) {
+  const bool wanted = std::any_of(nodes.begin(), nodes.end(), [](const NodeUrl& url) { return url.tls; });
+  if (!wanted) return std::nullopt;
+  if (const auto context = TlsContext(options.tls).current(); !context)
+    return Error{ErrorCode::invalid, context.error(), {}, {}};
+  return std::nullopt;
+}
+
 }  // namespace
 
 expected<Configuration, Error> configure(const ClientOptions& options) {
@@ -45,6 +58,9 @@ expected<Configuration, Error> configure(const ClientOptions& options) {
     made.client.node_labels.push_back(url->label());
     made.host.nodes.push_back(std::move(*url));
   }
+  if (auto fault = tls_fault(options, made.host.nodes)) return unexpected<Error>(std::move(*fault));
+  made.host.tls = options.tls;
+  made.host.password_file = options.password_file.value_or("");
   made.host.connect_timeout = options.connect_timeout;
   made.host.min_node_timeout = options.min_node_timeout;
   made.host.log = guarded(options.log);

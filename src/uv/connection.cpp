@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "redis/password_file.h"
 #include "uv/clocks.h"
 
 namespace redlock::uv {
@@ -31,6 +32,7 @@ std::string in_words(int status) {
 Connection::Connection(Shared& shared, const NodeUrl& url, Events events)
     : shared_(shared),
       events_(std::move(events)),
+      url_(url),
       log_(shared.log, url.label()),
       dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url),
       handshake_(url),
@@ -83,8 +85,7 @@ void Connection::check_timers() {
       break;
     case State::handshaking:
       if (now < attempt_limit_) return arm(attempt_limit_);
-      return go_down(
-          {unknown(Cause::connecting), "no answer to the handshake", "no answer to the handshake"});
+      return on_silence();
     case State::waiting:
       if (now < retry_at_) return arm(retry_at_);
       return attempt();
@@ -169,13 +170,36 @@ void Connection::on_dialed(Dialed dialed) {
   }
   state_ = State::handshaking;
   stream_ = std::move(dialed.stream);
+  if (url_.tls && !secure()) return;
   stream_->on_drained([this] { shared_.turn->request(); });
   stream_->read([this](std::string_view bytes) { on_bytes(bytes); },
                 [this](int status) { on_ended(status); });
+  arm(attempt_limit_);
+  if (!url_.tls) say_hello();
+}
+
+bool Connection::secure() {
+  const auto context = shared_.tls.current();
+  if (!context) {
+    go_down({unknown(Cause::tls), context.error(), "TLS: " + context.error()});
+    return false;
+  }
+  stream_->secure(std::make_unique<Tls>(*context, shared_.tls.options(), url_.host), [this] { say_hello(); });
+  return true;
+}
+
+void Connection::say_hello() {
+  if (!shared_.password_file.empty() && !url_.has_password) {
+    auto password = redis::read_password_file(shared_.password_file);
+    if (!password)
+      return go_down({{ReplyKind::failed, Cause::authentication, core::kNoTimeLeft, false},
+                      password.error(),
+                      "no password: " + password.error()});
+    handshake_.use_password(std::move(*password));
+  }
   std::string hello = handshake_.begin();
   handshake_sent_ = transport_clock();
   write(hello);
-  arm(attempt_limit_);
 }
 
 void Connection::on_bytes(std::string_view bytes) {
@@ -222,17 +246,30 @@ void Connection::on_ready() {
     pipeline_.push_silent(resp);
   }
   leftover_.reset();
-  log_.connected();
+  log_.connected(handshake_.shortcomings());
   up_event_due_ = true;
   shared_.turn->request();
 }
 
 void Connection::on_ended(int status) {
   if (state_ == State::handshaking && handshake_.turned_away()) return on_handshake_failed();
-  const std::string why = in_words(status);
+  if (const auto problem = stream_->tls_problem(); !problem.empty())
+    return go_down({unknown(Cause::tls), problem, "TLS: " + problem});
+  std::string why = in_words(status);
+  // What a server does that waits for TLS.
+  if (state_ == State::handshaking && handshake_.heard_nothing() && !url_.tls && !url_.host.empty())
+    why += " before it answered; if it speaks TLS on this port, write rediss://";
   if (state_ == State::handshaking)
     return go_down({unknown(Cause::not_connected), why, "connection lost in the handshake: " + why});
   go_down({unknown(Cause::not_connected), why, "connection lost: " + why});
+}
+
+void Connection::on_silence() {
+  const std::string what =
+      stream_->is_securing()
+          ? "no answer to the TLS handshake; does it speak TLS on this port? (redis:// is without)"
+          : "no answer to the handshake";
+  go_down({unknown(Cause::connecting), what, what});
 }
 
 void Connection::on_handshake_failed() {

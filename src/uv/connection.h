@@ -41,6 +41,8 @@ struct Shared {
   core::Millis connect_timeout{1000};
   core::Millis min_node_timeout{50};
   std::function<void(LogLevel, std::string_view)> log;
+  TlsContext tls{TlsOptions{}};
+  std::string password_file;  // for nodes whose URL has no password; empty: none
   redis::Encoder encoder;
   RandomPool random;
   ReadBuffer read_buffer{};
@@ -89,18 +91,22 @@ class Connection {
   void answer_later(Answer answer);
   void attempt();
   void on_dialed(Dialed dialed);
+  bool secure();
+  void say_hello();
   void on_bytes(std::string_view bytes);
   void on_handshake(const redis::Value& value);
   void on_ready();
   void on_ended(int status);
   void on_nonsense(const std::string& problem);
   void on_handshake_failed();
+  void on_silence();
   void go_down(Trouble trouble);
   void arm(core::Micros at);
   void write(std::string& out);
 
   Shared& shared_;
   Events events_;
+  const NodeUrl url_;
   NodeLog log_;
   State state_ = State::idle;
   bool tried_ = false;  // the first attempt has come to an end

@@ -3,6 +3,7 @@
 // ours and ends the process in uv_loop_close's check rather than leaking quietly.
 #include "uv/engine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,19 +1,30 @@
-// AUTH and SELECT must succeed. The rest makes clean-up better and may be forbidden by an ACL, which is
-// tolerated; but whatever shows that nothing at all will work here (not logged in, no room for us) ends the
-// attempt.
+// AUTH and SELECT must succeed. The rest makes clean-up better and may be forbidden by an ACL, or be missing
+// in a managed server, which is tolerated and told; but whatever shows that locks will not work here (not
+// logged in, no room for us, no scripts, a cluster) ends the attempt.
 #include "uv/handshake.h"
+
+#include <algorithm>
+#include <cctype>
 
 namespace redlock::uv {
 namespace {
 
 constexpr std::string_view kClientName = "redlock";
-constexpr std::string_view kRunIdField = "run_id:";
+// The hash of no script. To ask for it shows whether the server knows scripts at all, and does nothing.
+constexpr std::string_view kNoScript = "0000000000000000000000000000000000000000";
 
-std::string run_id_in(std::string_view info) {
-  const auto begin = info.find(kRunIdField);
+std::string field(std::string_view info, std::string_view name) {
+  const auto begin = info.find(name);
   if (begin == std::string_view::npos) return {};
-  info.remove_prefix(begin + kRunIdField.size());
+  info.remove_prefix(begin + name.size());
   return std::string(info.substr(0, info.find_first_of("\r\n")));
+}
+
+// In the words of Redis, of its forks, and of the proxies in front of them.
+bool is_unknown_command(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text.find("unknown") != std::string::npos || text.find("unsupported") != std::string::npos ||
+         text.find("not supported") != std::string::npos || text.find("disabled") != std::string::npos;
 }
 
 bool fits(redis::Value::Type type, redis::Value::Type wanted) {
@@ -28,6 +39,7 @@ std::string Handshake::begin() {
   identity_ = {};
   cause_ = Cause::none;
   complaint_.clear();
+  shortcomings_.clear();
   std::string out;
   const auto say = [&](Command command, const std::vector<std::string_view>& words) {
     expected_.push_back(command);
@@ -41,6 +53,7 @@ std::string Handshake::begin() {
   say(Command::client_id, {"CLIENT", "ID"});
   say(Command::set_name, {"CLIENT", "SETNAME", kClientName});
   say(Command::info, {"INFO", "server"});
+  say(Command::script, {"EVALSHA", kNoScript, "0"});
   return out;
 }
 
@@ -49,6 +62,7 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
   const Command command = expected_[at_++];
   const Type wanted = command == Command::client_id ? Type::integer
                       : command == Command::info    ? Type::bulk
+                      : command == Command::script  ? Type::error
                                                     : Type::status;
   if (!fits(value.type, wanted)) return Step::nonsense;
   if (value.type == Type::error) {
@@ -56,12 +70,30 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
   } else if (command == Command::client_id) {
     identity_.client_id = value.integer;
   } else if (command == Command::info) {
-    identity_.run_id = run_id_in(value.text);
+    if (const Step step = on_info(value.text); step != Step::more) return step;
   }
   return at_ == expected_.size() ? Step::ready : Step::more;
 }
 
+Handshake::Step Handshake::on_info(std::string_view info) {
+  identity_.run_id = field(info, "run_id:");
+  const auto mode = field(info, "redis_mode:");
+  if (mode == "cluster")
+    return refuse(
+        "it is a node of a Redis Cluster, whose keys move and fail over to servers that may have "
+        "forgotten them; name independent masters (cluster-enabled no)");
+  if (mode == "sentinel") return refuse("it is a Sentinel, which keeps no keys; name the masters themselves");
+  return Step::more;
+}
+
+Handshake::Step Handshake::refuse(std::string why) {
+  cause_ = Cause::other;
+  complaint_ = std::move(why);
+  return Step::refused;
+}
+
 Handshake::Step Handshake::on_error(Command command, std::string_view text) {
+  if (command == Command::script && text.starts_with("NOSCRIPT")) return Step::more;
   Cause cause = redis::cause_of_error(text);
   // Whatever AUTH is refused for ("AUTH called without any password configured", "unknown command"), it means
   // that the credentials do not fit this server.
@@ -70,9 +102,29 @@ Handshake::Step Handshake::on_error(Command command, std::string_view text) {
     cause_ = cause;
     complaint_ = redis::clean_text(without_secrets(std::string(text)));
   }
+  if (command == Command::script && is_unknown_command(std::string(text)))
+    return refuse("no EVALSHA here (" + redis::clean_text(without_secrets(std::string(text))) +
+                  "), and without scripts no lock can be given back; name a Redis master that has EVAL and "
+                  "EVALSHA, not a proxy without them");
+  if (const auto what = shortcoming(command); !what.empty())
+    (shortcomings_ += shortcomings_.empty() ? "" : "; ") +=
+        what + " (" + redis::clean_text(without_secrets(std::string(text))) + ")";
   const bool must_succeed = command == Command::auth || command == Command::select;
   const bool hopeless = cause == Cause::authentication || cause == Cause::max_clients;
   return must_succeed || hopeless ? Step::refused : Step::more;
+}
+
+std::string Handshake::shortcoming(Command command) {
+  switch (command) {
+    case Command::client_id:
+      return "no CLIENT ID: what a broken connection left unread is not dropped";
+    case Command::info:
+      return "no INFO: what a broken connection left unread is not dropped, and a cluster is not noticed";
+    case Command::script:
+      return "no EVALSHA: locks cannot be extended or given back";
+    default:
+      return {};
+  }
 }
 
 core::Reply Handshake::refusal() const {

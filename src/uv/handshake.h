@@ -1,12 +1,14 @@
 // What is said on a new connection before it may carry requests, in one write: log in, choose the database,
 // and learn who we are to the server (CLIENT ID) and which server it is (run id), so that our leftovers can
-// be dropped there later and nobody else's. Pure: bytes out, values in, a verdict.
+// be dropped there later and nobody else's; and see that it is a server of the kind that locks need. Pure:
+// bytes out, values in, a verdict.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/request.h"
@@ -32,6 +34,11 @@ class Handshake {
 
   explicit Handshake(const NodeUrl& url) : url_(url) {}
 
+  // From the next begin() on.
+  void use_password(std::string password) {
+    url_.password = std::move(password);
+    url_.has_password = true;
+  }
   // Begins anew; the bytes to send.
   std::string begin();
   Step on_value(const redis::Value& value);
@@ -41,14 +48,20 @@ class Handshake {
   // After refused or turned away: what that means for requests, and the server's words without the password.
   [[nodiscard]] core::Reply refusal() const;
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
+  [[nodiscard]] bool heard_nothing() const { return at_ == 0; }
+  // After ready: what this server lacks that we can do without, and what that costs; often empty.
+  [[nodiscard]] const std::string& shortcomings() const { return shortcomings_; }
   // One error and nothing else has come: if the connection ends now, that is why ("max number of clients",
   // protected mode).
   [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
 
  private:
-  enum class Command : std::uint8_t { auth, select, client_id, set_name, info };
+  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, script };
 
   Step on_error(Command command, std::string_view text);
+  Step on_info(std::string_view info);
+  Step refuse(std::string why);
+  [[nodiscard]] static std::string shortcoming(Command command);
   [[nodiscard]] std::string without_secrets(std::string text) const;
 
   NodeUrl url_;
@@ -57,6 +70,7 @@ class Handshake {
   Identity identity_;
   Cause cause_ = Cause::none;
   std::string complaint_;
+  std::string shortcomings_;
 };
 
 }  // namespace redlock::uv

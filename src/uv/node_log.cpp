@@ -16,9 +16,11 @@ std::string in_words(core::Millis wait) {
 
 }  // namespace
 
-void NodeLog::connected() {
+void NodeLog::connected(const std::string& shortcomings) {
   last_why_.clear();
   write(LogLevel::info, "connected");
+  if (shortcomings != last_shortcomings_ && !shortcomings.empty()) write(LogLevel::warning, shortcomings);
+  last_shortcomings_ = shortcomings;
 }
 
 void NodeLog::down(const std::string& why, core::Millis wait, core::Micros now) {

@@ -18,7 +18,8 @@ class NodeLog {
 
   NodeLog(const Log& log, std::string label) : log_(log), label_(std::move(label)) {}
 
-  void connected();
+  // `shortcomings`: what the server lacks; told whenever it is another text than the last time.
+  void connected(const std::string& shortcomings);
   // `wait`: until the next attempt.
   void down(const std::string& why, core::Millis wait, core::Micros now);
 
@@ -30,6 +31,7 @@ class NodeLog {
   const Log& log_;
   std::string label_;
   std::string last_why_;
+  std::string last_shortcomings_;
   core::Micros told_at_{0};
 };
 

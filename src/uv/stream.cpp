@@ -22,6 +22,10 @@ constexpr int kUnacknowledgedMillis = 10000;
 // A server that never stops talking must not keep the loop from everybody else.
 constexpr int kReadsPerTurn = 16;
 
+// More than the backlog of requests can come to. A server that asks for new keys without an end and reads no
+// answer must not make us grow.
+constexpr std::size_t kMostWaiting = 32U << 20;
+
 socklen_t size_of(const sockaddr_storage& address) {
   switch (address.ss_family) {
     case AF_INET:
@@ -109,10 +113,23 @@ void Stream::on_opened() {
   opened_(error == 0 ? 0 : uv_translate_sys_error(error));
 }
 
+void Stream::secure(std::unique_ptr<Tls> tls, std::function<void()> secured) {
+  tls_ = std::move(tls);
+  secured_ = std::move(secured);
+}
+
+std::string Stream::tls_problem() const {
+  if (is_securing()) return tls_->silence();
+  return tls_ ? tls_->problem() : std::string();
+}
+
 void Stream::read(std::function<void(std::string_view)> bytes, std::function<void(int)> ended) {
   bytes_ = std::move(bytes);
   ended_ = std::move(ended);
   poll(UV_READABLE);
+  if (!tls_) return;
+  tls_->shake_hands();
+  send_wire();
 }
 
 void Stream::on_readable() {
@@ -124,10 +141,43 @@ void Stream::on_readable() {
       uv_poll_stop(&poll_);
       return ended_(status);
     }
-    bytes_({buffer_.data(), static_cast<std::size_t>(size)});
+    const std::string_view got(buffer_.data(), static_cast<std::size_t>(size));
+    if (tls_)
+      on_wire(got);
+    else
+      bytes_(got);
     // Less than a whole buffer: there is no more, and asking again would cost a system call per answer.
     if (closing_ || static_cast<std::size_t>(size) < buffer_.size()) return;
   }
+}
+
+// TLS copies what it is given, so that the buffer is free for what it decrypts.
+void Stream::on_wire(std::string_view wire) {
+  tls_->feed(wire);
+  if (tls_->state() == Tls::State::handshake) {
+    tls_->shake_hands();
+    if (tls_->state() == Tls::State::open)
+      secured_();  // what is written here goes with the last of the handshake
+  }
+  while (!closing_) {
+    const auto plain = tls_->read(buffer_.data(), buffer_.size());
+    if (plain.empty()) break;
+    bytes_(plain);
+  }
+  if (closing_) return;
+  send_wire();
+  const auto state = tls_->state();
+  if (state != Tls::State::closed && state != Tls::State::failed) return;
+  uv_poll_stop(&poll_);
+  ended_(state == Tls::State::closed ? UV_EOF : UV_EPROTO);
+}
+
+// Also what TLS has to say by itself: handshakes, new keys, alerts. Those do not wait for a rest to be gone,
+// and cannot be sent before it.
+void Stream::send_wire() {
+  tls_->take_wire(busy() ? rest_ : wire_);
+  if (!wire_.empty()) return transmit(wire_);
+  if (rest_.size() > kMostWaiting) write_error_ = UV_ENOBUFS;
 }
 
 // How many bytes the kernel took. A failure is remembered.
@@ -140,6 +190,15 @@ std::size_t Stream::send_some(std::string_view bytes) {
 
 void Stream::write(std::string& out) {
   if (busy() || out.empty()) return;
+  if (!tls_) return transmit(out);
+  tls_->write(out);
+  out.clear();
+  send_wire();
+  if (tls_->state() == Tls::State::failed) write_error_ = UV_EPROTO;
+}
+
+// All of it, or what the kernel takes and the rest later; nothing may be waiting.
+void Stream::transmit(std::string& out) {
   if (write_error_ != 0) return out.clear();
   const std::size_t sent = send_some(out);
   if (sent == out.size() || write_error_ != 0) return out.clear();

@@ -1,5 +1,5 @@
-// One socket, TCP or unix, from connect to close: bytes out, bytes in. It knows nothing of what they mean;
-// TLS belongs between this and the connection, as an object with the same write() and read().
+// One socket, TCP or unix, from connect to close: bytes out, bytes in, in the clear or by TLS. It knows
+// nothing of what they mean.
 //
 // On uv_poll_t and not on uv_tcp_t and uv_pipe_t: those write without MSG_NOSIGNAL, so that a server that
 // closes at the wrong moment ends the whole process with SIGPIPE, unless the program ignores that signal,
@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "uv/lifetime.h"
+#include "uv/tls.h"
 
 namespace redlock::uv {
 
@@ -36,6 +37,13 @@ class Stream {
   // the reason in `status`.
   static Ptr connect(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, const sockaddr_storage& address,
                      std::function<void(int status)> opened, int& status);
+
+  // After `opened`, and before read(), which begins the handshake; `secured` says that it is over, and
+  // nothing is written before that.
+  void secure(std::unique_ptr<Tls> tls, std::function<void()> secured);
+  [[nodiscard]] bool is_securing() const { return tls_ && tls_->state() == Tls::State::handshake; }
+  // Of TLS, where that is why it ended; otherwise empty.
+  [[nodiscard]] std::string tls_problem() const;
 
   // After `opened`. `ended` comes once, with UV_EOF or an error, after all bytes.
   void read(std::function<void(std::string_view)> bytes, std::function<void(int status)> ended);
@@ -56,6 +64,9 @@ class Stream {
   void on_event(int status, int events);
   void on_opened();
   void on_readable();
+  void on_wire(std::string_view wire);
+  void send_wire();
+  void transmit(std::string& out);
   void write_rest();
   std::size_t send_some(std::string_view bytes);
   void set_tcp_options() const;
@@ -69,6 +80,9 @@ class Stream {
   int write_error_ = 0;
   std::string rest_;  // what the kernel has not taken yet, from rest_sent_ on
   std::size_t rest_sent_ = 0;
+  std::unique_ptr<Tls> tls_;
+  std::string wire_;  // what TLS has made of what is to be sent
+  std::function<void()> secured_;
   std::function<void(int)> opened_;
   std::function<void(std::string_view)> bytes_;
   std::function<void(int)> ended_;

@@ -37,6 +37,8 @@ UvHost::Impl::Impl(uv_loop_t* loop, HostConfig config)
   shared.turn = &turn;
   shared.connect_timeout = config.connect_timeout;
   shared.min_node_timeout = config.min_node_timeout;
+  shared.tls = TlsContext(std::move(config.tls));
+  shared.password_file = std::move(config.password_file);
   shared.log = std::move(config.log);
   for (std::size_t i = 0; i < config.nodes.size(); ++i) {
     const core::Node node = core::node_at(static_cast<int>(i));

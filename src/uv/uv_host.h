@@ -22,6 +22,8 @@ namespace redlock::uv {
 
 struct HostConfig {
   std::vector<NodeUrl> nodes;  // with user and password filled in
+  TlsOptions tls;
+  std::string password_file;  // for nodes without a password; empty: none
   core::Millis connect_timeout{1000};
   core::Millis min_node_timeout{50};
   std::function<void(LogLevel, std::string_view)> log;  // may be empty

@@ -31,8 +31,9 @@ std::string written(const NodeUrl& url) {
   if (url.transport == NodeUrl::Transport::unix_socket)
     return "unix://" + login_of(url) + "/" + encoded(url.path.substr(1)) + "?db=" + database;
   const bool v6 = url.host.find(':') != std::string::npos;
-  return "redis://" + login_of(url) + (v6 ? "[" + encoded(url.host) + "]" : encoded(url.host)) + ":" +
-         std::to_string(url.port) + "/" + database;
+  return (url.tls ? "rediss://" : "redis://") + login_of(url) +
+         (v6 ? "[" + encoded(url.host) + "]" : encoded(url.host)) + ":" + std::to_string(url.port) + "/" +
+         database;
 }
 
 // With a password put into the text wherever one can stand, no message may show it.

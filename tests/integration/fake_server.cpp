@@ -208,6 +208,7 @@ bool FakeServer::act(Peer& peer, const Act& act) {
 std::string handshake_answer(int connection, const Words& words) {
   if (words[0] == "AUTH" || words[0] == "SELECT") return "+OK\r\n";
   if (words[0] == "INFO") return "$21\r\n# Server\r\nrun_id:fake\r\n";
+  if (words[0] == "EVALSHA" && words[2] == "0") return "-NOSCRIPT No matching script.\r\n";
   if (words[0] != "CLIENT") return {};
   if (words[1] == "ID") return ":" + std::to_string(100 + connection) + "\r\n";
   return words[1] == "KILL" ? ":1\r\n" : "+OK\r\n";

@@ -39,7 +39,8 @@ TEST(Handshake, SaysNoMoreThanIsNeeded) {
   const std::string rest =
       "*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n"
       "*3\r\n$6\r\nCLIENT\r\n$7\r\nSETNAME\r\n$7\r\nredlock\r\n"
-      "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n";
+      "*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n"
+      "*3\r\n$7\r\nEVALSHA\r\n$40\r\n0000000000000000000000000000000000000000\r\n$1\r\n0\r\n";
   EXPECT_EQ(Handshake(url_with("", "", 0)).begin(), rest);
   EXPECT_EQ(Handshake(url_with("", "pw", 0)).begin(), "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n" + rest);
   EXPECT_EQ(Handshake(url_with("ann", "pw", 12)).begin(),
@@ -54,8 +55,11 @@ TEST(Handshake, LearnsWhoWeAreAndWhichServerItIs) {
     EXPECT_EQ(handshake.on_value(ok()), Step::more);
     EXPECT_EQ(handshake.on_value(value(Value::Type::integer, "", connection)), Step::more);
     EXPECT_EQ(handshake.on_value(ok()), Step::more);
-    EXPECT_EQ(handshake.on_value(value(Value::Type::bulk, "# Server\r\nrun_id:abc\r\ntcp_port:1\r\n")),
-              Step::ready);
+    EXPECT_EQ(
+        handshake.on_value(value(Value::Type::bulk, "# Server\r\nredis_mode:standalone\r\nrun_id:abc\r\n")),
+        Step::more);
+    EXPECT_EQ(handshake.on_value(error("NOSCRIPT No matching script.")), Step::ready);
+    EXPECT_EQ(handshake.shortcomings(), "");
     EXPECT_EQ(handshake.identity().client_id, connection);
     EXPECT_EQ(handshake.identity().run_id, "abc");
   }
@@ -66,7 +70,11 @@ TEST(Handshake, ToleratesWhatAnAclForbidsButNotWhatShowsThatNothingWillWork) {
   handshake.begin();
   EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'client|id'")), Step::more);
   EXPECT_EQ(handshake.on_value(error("ERR unknown command 'CLIENT'")), Step::more);
-  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'info'")), Step::ready);
+  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'info'")), Step::more);
+  EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'evalsha'")), Step::ready);
+  for (const char* part :
+       {"no CLIENT ID: ", "; no INFO: ", "; no EVALSHA: ", "(NOPERM no permission to run 'info')"})
+    EXPECT_NE(handshake.shortcomings().find(part), std::string::npos) << handshake.shortcomings();
   EXPECT_EQ(handshake.identity().client_id, 0);
   EXPECT_FALSE(handshake.identity().same_server(handshake.identity())) << "unknown is not the same";
 
@@ -97,6 +105,40 @@ TEST(Handshake, LoggingInAndTheDatabaseMustSucceed) {
   EXPECT_EQ(handshake.on_value(ok()), Step::more);
   EXPECT_EQ(handshake.on_value(error("NOPERM no permission to run 'select'")), Step::refused);
   EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::failed);
+}
+
+// How the handshake goes with a server that answers INFO and the question for scripts like that.
+Handshake::Step after(Handshake& handshake, const Value& info, const Value& script) {
+  handshake.begin();
+  EXPECT_EQ(handshake.on_value(value(Value::Type::integer, "", 1)), Step::more);
+  EXPECT_EQ(handshake.on_value(ok()), Step::more);
+  const auto step = handshake.on_value(info);
+  return step == Step::more ? handshake.on_value(script) : step;
+}
+
+TEST(Handshake, ServersThatCannotKeepLocksAreRefusedAndToldWhy) {
+  Handshake handshake(url_with("", "", 0));
+  const auto no_script = error("NOSCRIPT No matching script.");
+  const auto info = [](const char* mode) {
+    return value(Value::Type::bulk, std::string("# Server\r\nredis_mode:") + mode + "\r\nrun_id:a\r\n");
+  };
+  EXPECT_EQ(after(handshake, info("standalone"), no_script), Step::ready);
+  EXPECT_EQ(after(handshake, info("cluster"), no_script), Step::refused);
+  EXPECT_NE(handshake.complaint().find("a node of a Redis Cluster"), std::string::npos);
+  EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::unknown);
+  EXPECT_EQ(after(handshake, info("sentinel"), no_script), Step::refused);
+  EXPECT_NE(handshake.complaint().find("Sentinel"), std::string::npos);
+  for (const char* text :
+       {"ERR unknown command 'EVALSHA', with args beginning with: ", "ERR unsupported command",
+        "ERR 'evalsha' command is not supported", "ERR Scripting is disabled"}) {
+    EXPECT_EQ(after(handshake, info("standalone"), error(text)), Step::refused) << text;
+    EXPECT_NE(handshake.complaint().find("no EVALSHA here (ERR"), std::string::npos) << handshake.complaint();
+  }
+  // Not for ever, or not for everybody: such a server is one of ours.
+  for (const char* text :
+       {"LOADING Redis is loading the dataset in memory", "BUSY Redis is busy running a script"})
+    EXPECT_EQ(after(handshake, info("standalone"), error(text)), Step::ready) << text;
+  EXPECT_EQ(after(handshake, info("standalone"), ok()), Step::nonsense);
 }
 
 TEST(Handshake, OneErrorAndTheEndIsTheReason) {

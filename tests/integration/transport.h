@@ -30,6 +30,8 @@ struct Got {
 struct TransportOptions {
   core::Millis connect_timeout{20000};
   core::Millis min_node_timeout{20000};
+  TlsOptions tls{};
+  std::string password_file{};
 };
 
 class Transport {

@@ -32,6 +32,11 @@ NodeUrl with_login(NodeUrl url, std::string user, std::string password) {
   return url;
 }
 
+NodeUrl with_tls(NodeUrl url) {
+  url.tls = true;
+  return url;
+}
+
 NodeUrl with_user(NodeUrl url, std::string user) {
   url.user = std::move(user);
   return url;
@@ -52,6 +57,8 @@ TEST(NodeUrl, ReadsEveryPart) {
       {"redis://[::1]", tcp("::1")},
       {"redis://[2001:db8::7]:7000/3", tcp("2001:db8::7", 7000, 3)},
       {"redis://[fe80::1%25eth0]", tcp("fe80::1%eth0")},
+      {"rediss://h", with_tls(tcp("h"))},
+      {"Rediss://user:pw@[::1]:1/2", with_tls(with_login(tcp("::1", 1, 2), "user", "pw"))},
       {"redis://:pw@h", with_login(tcp("h"), "", "pw")},
       {"redis://:@h", with_login(tcp("h"), "", "")},
       {"redis://user@h", with_user(tcp("h"), "user")},
@@ -82,7 +89,8 @@ TEST(NodeUrl, RefusesTheRestSaysWhyAndNeverRepeatsASecret) {
       {"http://user:secret@h", "does not begin with redis://"},
       {"secret://h", "does not begin with redis://"},
       {"redis:/h", "does not begin with redis://"},
-      {"rediss://user:secret@h", "TLS"},
+      {"rediss://user:secret@h:0", "port"},
+      {"rediss://user:secret@h/x", "database"},
       {"redis://", "no host"},
       {"redis://:secret@", "no host"},
       {"redis://:secret@:6379", "no host"},

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
 #include <string>
 
 #include "core/request.h"
@@ -78,8 +82,9 @@ TEST(ClientOptions, FindsTheSameServerTwice) {
 
 TEST(ClientOptions, UnreadableNodesAreNoTwins) {
   EXPECT_EQ(faults_with_nodes({"x", "x"}),
-            "node 1: it does not begin with redis:// or unix://; node 2: it does not begin with redis:// or "
-            "unix://");
+            "node 1: it does not begin with redis://, rediss:// or unix://; node 2: it does not begin with "
+            "redis://, "
+            "rediss:// or unix://");
 }
 
 TEST(ClientOptions, AUserNeedsAPassword) {
@@ -131,6 +136,77 @@ TEST(ClientOptions, NamesEveryFaultAtOnceAndNoPassword) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
   EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
   EXPECT_EQ(validate(options)->message(), "invalid arguments: " + text);
+}
+
+// A directory with a password file and a file that may stand for any other.
+class ClientOptionsFiles : public testing::Test {
+ protected:
+  ClientOptionsFiles() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "redlock-options-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    directory_ = pattern;
+  }
+  ~ClientOptionsFiles() override { std::filesystem::remove_all(directory_); }
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(directory_ + "/" + name) << text;
+    return directory_ + "/" + name;
+  }
+
+  std::string directory_;
+};
+
+TEST_F(ClientOptionsFiles, APasswordFileIsOneLineThatCanBeReadAgain) {
+  auto options = good();
+  options.password_file = write("good", "hunter2\nand more\n");
+  options.user = "u";
+  EXPECT_EQ(faults(options), "");
+  options.password = "hunter2";
+  EXPECT_EQ(faults(options), "password and password_file are both set; take one of them");
+  options.password.reset();
+  options.password_file = write("empty", "\nhunter2\n");
+  EXPECT_NE(faults(options).find("its first line, the password, is empty"), std::string::npos);
+  options.password_file = write("long", std::string(4096, 'x'));
+  EXPECT_NE(faults(options).find("longer than 4095 bytes"), std::string::npos);
+  options.password_file = write("longest", std::string(4095, 'x'));
+  EXPECT_EQ(faults(options), "");
+  options.password_file = directory_ + "/none";
+  EXPECT_NE(faults(options).find("No such file"), std::string::npos) << faults(options);
+  options.password_file = directory_;
+  EXPECT_NE(faults(options).find("not a regular file"), std::string::npos) << faults(options);
+}
+
+TEST_F(ClientOptionsFiles, TlsOptionsFitEachOther) {
+  auto options = good();
+  const auto file = write("pem", "");
+  options.tls.ca_file = file;
+  EXPECT_EQ(faults(options),
+            "tls is configured and no node uses it; write rediss:// for the nodes that speak TLS");
+  options.nodes = {"rediss://a", "rediss://b", "rediss://c"};
+  EXPECT_EQ(faults(options), "");
+  EXPECT_TRUE(warnings(options).empty());
+  options.tls.certificate_file = file;
+  EXPECT_EQ(faults(options), "tls.certificate_file is set and tls.key_file is not");
+  options.tls.key_file = directory_ + "/none";
+  options.tls.verify = false;
+  const auto text = faults(options);
+  for (const char* part :
+       {"tls.ca_file is set and tls.verify is false", "tls.key_file: cannot read '", "No such"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  for (const auto& name :
+       {std::string(254, 'a'), std::string("a\0b", 3), std::string("a b"), std::string("\n")}) {
+    options.tls = {};
+    options.tls.server_name = name;
+    EXPECT_EQ(faults(options), "tls.server_name is no name that a certificate can have");
+  }
+  options.tls.server_name = "a.example";
+  EXPECT_EQ(faults(options), "");
+  options.tls = {};
+  options.tls.verify = false;
+  options.nodes[0] = "redis://a";
+  EXPECT_EQ(faults(options), "");
+  ASSERT_EQ(warnings(options).size(), 2U);
+  EXPECT_EQ(warnings(options)[0].find("1 of 3 nodes are asked without TLS"), 0U) << warnings(options)[0];
+  EXPECT_EQ(warnings(options)[1].find("tls.verify is off"), 0U) << warnings(options)[1];
 }
 
 TEST(ClientOptions, WarnsOfWhatIsUnwise) {
