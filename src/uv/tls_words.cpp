@@ -98,7 +98,7 @@ std::string no_certificate_in_words() {
 
 std::string failure_in_words(unsigned long code, bool wants_certificate) {
   const char* text = code != 0 ? ERR_reason_error_string(code) : nullptr;
-  const std::string openssl = text == nullptr ? "TLS failed" : redis::clean_text(text);
+  std::string openssl = text == nullptr ? "TLS failed" : redis::clean_text(text);
   if (ERR_GET_LIB(code) != ERR_LIB_SSL) return openssl;
   switch (ERR_GET_REASON(code)) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:

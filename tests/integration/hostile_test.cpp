@@ -101,8 +101,8 @@ TEST_P(HostileServer, OnAcceptDelaysNobodyAndCostsLittle) {
 }
 
 TEST_P(HostileServer, InAnswersDelaysNobodyAndCostsLittle) {
-  const Act act = GetParam().drips ? Act{.bytes = "+"} : GetParam().act;
-  FakeServer hostile(after_handshake([&](int, const Words&) { return act; }));
+  FakeServer hostile(after_handshake(
+      [](int, const Words&) { return GetParam().drips ? Act{.bytes = "+"} : GetParam().act; }));
   auto with_it = patient(options());
   with_it.nodes[3] = hostile.url();
   expect_harmless(with_it);
