@@ -204,7 +204,7 @@ class Terminal(ProgramTest):
             "import os, time\n"
             f"file = os.open({beats!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"
             "while True:\n    os.write(file, b'beat\\n')\n    time.sleep(0.002)\n")
-        self.run_line(heart, "--ttl 1s")
+        self.run_line(heart, "--ttl 4s")  # long enough to start on a busy machine
         self.content(beats)
         self.shell.type("\x1a")
         self.shell.expect("Stopped")
@@ -217,7 +217,7 @@ class Terminal(ProgramTest):
         self.assertEqual(os.path.getsize(beats), before)
 
     def test_lost_in_the_foreground(self):
-        self.run_line("sh -c 'stty -echo; echo ready; exec sleep 100'", "--ttl 1s")
+        self.run_line("sh -c 'stty -echo; echo ready; exec sleep 100'", "--ttl 4s")
         self.shell.expect("ready\r\n")
         for node in self.cluster.nodes:
             node.command("SET", "lock:" + self.name, "another", "PX", 5000)
