@@ -2,7 +2,6 @@
 // they get leases to hold, and stop tokens.
 #include "async/async_core.h"
 
-#include <algorithm>
 #include <string>
 
 namespace redlock::detail {
@@ -13,14 +12,6 @@ constexpr std::uint64_t kLookEveryMs = 5;
 
 Error closed_error() {
   return Error{ErrorCode::closed, "the client is gone", {}, {}};
-}
-
-// What is waited for at the end is a kernel that could not take the releases at once, or a node that has
-// forgotten the script; a node that is down is not worth more.
-std::uint64_t farewell_ms(const ClientOptions& options) {
-  const core::Millis limit =
-      std::min({2 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
-  return static_cast<std::uint64_t>(limit.count());
 }
 
 }  // namespace
@@ -157,7 +148,7 @@ void AsyncCore::shut_down() {
   }
   client_->close();
   uv_update_time(loop_);
-  farewell_until_ = uv_now(loop_) + farewell_ms(options_);
+  farewell_until_ = uv_now(loop_) + static_cast<std::uint64_t>(uv::farewell(options_).count());
   uv_timer_start(
       &farewell_, [](uv_timer_t* timer) { static_cast<AsyncCore*>(timer->data)->see_off(); }, 0,
       kLookEveryMs);

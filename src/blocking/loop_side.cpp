@@ -3,19 +3,13 @@
 // whoever is left when the loop ends gets `closed` or `unknown`.
 #include "blocking/loop_side.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "uv/configure.h"
+
 namespace redlock::detail {
 namespace {
-
-// The releases have left in the turn of the shut-down, and nobody is told their results any more. What is
-// waited for is a kernel that could not take them at once, or a node that has forgotten the script; a node
-// that is down keeps the client from being quiet for a whole ttl and is not worth that.
-core::Millis farewell_of(const ClientOptions& options) {
-  return std::min({2 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
-}
 
 template <class T>
 void link(T*& head, T& item) {
@@ -40,7 +34,7 @@ Error closed_error() {
 LoopSide::LoopSide(std::unique_ptr<uv::Engine> engine, Mailbox& mailbox, const ClientOptions& options)
     : engine_(std::move(engine)),
       mailbox_(mailbox),
-      farewell_(farewell_of(options)),
+      farewell_(uv::farewell(options)),
       warnings_(warnings(options)) {}
 
 LoopSide::~LoopSide() {

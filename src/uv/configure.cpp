@@ -72,4 +72,8 @@ expected<Configuration, Error> configure(const ClientOptions& options) {
   return made;
 }
 
+core::Millis farewell(const ClientOptions& options) {
+  return std::min({2 * options.min_node_timeout, core::Millis{options.max_ttl / 4}, core::Millis{1000}});
+}
+
 }  // namespace redlock::uv
