@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,5 +84,50 @@ struct Release {
 // Deletes the lock on every node where `token` owns it. Errors: invalid, denied, no_quorum (fewer than q
 // answers).
 expected<Release, Error> release(const ClientOptions& options, const LockName& name, const Token& token);
+
+struct BreakOptions {
+  // Delete at once. Only for holders that are known to be dead: one that lives is told nothing, still
+  // believes to hold the lock, and sets its keys again with its next extension.
+  bool now = false;
+  // Break it only while none but these owners (as inspect() shows them) have it; none: whoever has it.
+  std::optional<std::vector<std::string>> owners{};
+  // Called a few times a second while the holder may still believe to hold the lock, on the caller's thread.
+  std::function<void(std::chrono::milliseconds left)> progress{};
+  std::stop_token stop{};  // ends the wait; what was taken over then expires by itself
+};
+
+enum class BreakResult : std::uint8_t {
+  broken,      // nobody has it any more, and its keys are deleted
+  nothing,     // q nodes answered, and none of them had a key of that name
+  interrupted  // `stop` came: the former owner has lost it; it is free to others after `expires_in`
+};
+
+struct BrokenKey {
+  NodeKey found;        // what was there before
+  bool broken = false;  // the node is out of the former owner's hands, also if it had no key
+};
+
+struct Break {
+  BreakResult result = BreakResult::nothing;
+  std::vector<BrokenKey> nodes;
+  std::chrono::milliseconds waited{0};
+  // Until keys of ours that are left, if any, are gone by themselves; 0: all nodes that were broken are
+  // clean.
+  std::chrono::milliseconds expires_in{0};
+};
+
+[[nodiscard]] std::string_view to_string(BreakResult result);
+
+// Ends a lock whoever holds it, a key of any type and without expiry included. To delete keys would not do: a
+// holder that lives sets missing ones again. So each node's key is given to a token that nobody else knows;
+// the holder's next extension then finds that it has lost. That stands for as long as the holder may still
+// believe to have the lock, which is the longest life found on any node and the drift of clocks; then the
+// keys are deleted.
+//
+// Returns after that time. Errors: invalid, contended (the lock changed hands meanwhile: look again), denied,
+// no_quorum (fewer than q nodes could be taken over; those that were are given up again, and a holder that
+// lives goes on).
+expected<Break, Error> break_lock(const ClientOptions& options, const LockName& name,
+                                  const BreakOptions& call);
 
 }  // namespace redlock::admin
