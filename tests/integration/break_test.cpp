@@ -79,7 +79,7 @@ TEST_F(BreakTest, ALivingHolderIsToldAndNobodyHoldsBeforeItKnows) {
 
 // The wait is what the longest life on any node asks for, and at once means at once.
 TEST_F(BreakTest, WaitsForWhatIsLeftAndNotAtAllWhenTold) {
-  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "x", "PX", i == 3 ? "1500" : "700"});
+  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "x", "PX", i == 3 ? "3000" : "2000"});
   const auto waited = break_it();
   ASSERT_TRUE(waited) << waited.error().message();
   EXPECT_EQ(waited->result, BreakResult::broken);
@@ -117,19 +117,19 @@ TEST_F(BreakTest, NothingThereIsSaidSo) {
 }
 
 TEST_F(BreakTest, OnlyWhomTheCallerMeant) {
-  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "new", "PX", "1000"});
+  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "new", "PX", "600000"});
   const auto refused = break_it({.owners = std::vector<std::string>{"old"}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::contended) << refused.error().message();
   EXPECT_EQ(owner(0), "new");
-  EXPECT_TRUE(break_it({.owners = std::vector<std::string>{"old", "new"}}));
+  EXPECT_TRUE(break_it({.now = true, .owners = std::vector<std::string>{"old", "new"}}));
 }
 
 TEST_F(BreakTest, AMinorityDownIsReported) {
-  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "x", "PX", "500"});
+  for (int i = 0; i < 5; ++i) servers()[i].command({"SET", "lock:a", "x", "PX", "600000"});
   servers()[0].kill();
   servers()[1].kill();
-  const auto broken = break_it();
+  const auto broken = break_it({.now = true});
   ASSERT_TRUE(broken) << broken.error().message();
   EXPECT_FALSE(broken->nodes[1].broken);
   EXPECT_EQ(broken->nodes[1].found.state, KeyState::unreachable);
