@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -70,6 +71,10 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     scrub_arguments(argc, argv);
     code = start(words, output);
+  } catch (const std::system_error& error) {
+    const bool full = error.code() == std::errc::too_many_files_open;
+    code = output.fail(
+        internal(std::string(error.what()) + (full ? "; allow more open files (ulimit -n)" : "")));
   } catch (const std::exception& error) {
     code = output.fail(internal(error.what()));
   }

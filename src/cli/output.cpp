@@ -46,6 +46,32 @@ std::string in_our_words(std::string text) {
   return text;
 }
 
+// What to do about an error of the library. Its own detail says so where it knows better.
+std::string_view remedy(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::invalid:
+    case ErrorCode::cancelled:
+    case ErrorCode::closed:
+    case ErrorCode::wrong_thread:
+      return "";
+    case ErrorCode::contended:
+      return error.detail.empty() ? "wait for it (--wait), or see whose it is with 'redlock inspect'" : "";
+    case ErrorCode::settling:
+      return "wait: this ends by itself";
+    case ErrorCode::denied:
+      return "check the password (--password-file, REDLOCK_PASSWORD) and the rights of the user (ACL)";
+    case ErrorCode::too_slow:
+      return "write a longer --ttl, or see with 'redlock -vv' which nodes are slow";
+    case ErrorCode::no_quorum:
+      return "check that these nodes run and are the right ones (--nodes, REDLOCK_NODES, 'redlock config')";
+    case ErrorCode::lost:
+      return "acquire it anew; others may have had it meanwhile";
+    case ErrorCode::overloaded:
+      return "allow more open files (ulimit -n)";
+  }
+  return "";
+}
+
 }  // namespace
 
 Failure usage(std::string message) {
@@ -57,7 +83,8 @@ Failure internal(std::string message) {
 }
 
 Failure failure(const Error& error, std::string_view name) {
-  const std::string message = name.empty() ? error.message() : fmt::format("'{}': {}", name, error.message());
+  std::string message = name.empty() ? error.message() : fmt::format("'{}': {}", name, error.message());
+  if (const auto what_to_do = remedy(error); !what_to_do.empty()) message += fmt::format("; {}", what_to_do);
   return {number(exit_code(error.code)), std::string(to_string(error.code)), message, error.nodes};
 }
 
