@@ -1,9 +1,8 @@
 """What a new user runs into: each line says what was wrong, where, and what to do. Mistakes of usage are in test_usage.py."""
 
-import os
 import resource
 
-from support import ProgramTest, free_port, main
+from support import PROGRAM, ProgramTest, free_port, main
 
 STRANGER = "0" * 31 + "1"
 
@@ -45,7 +44,11 @@ class Errors(ProgramTest):
                 self.assertIn(remedy, json.stdout)
 
     def test_too_few_open_files(self):
-        """libuv itself gives up without a word below eight."""
+        """libuv itself gives up without a word below eight; the sanitizer of undefined behaviour looks at memory through
+        pipes, and takes every object for a wrong one when it gets none."""
+        with open(PROGRAM, "rb") as file:
+            if b"__ubsan_handle" in file.read():
+                self.skipTest("not with this sanitizer")
         for limit in range(8, 13):
             with self.subTest(limit=limit):
                 result = self.redlock("acquire", "--try", "n", preexec_fn=lambda: resource.setrlimit(
