@@ -8,7 +8,7 @@
 namespace redlock::client {
 
 const LockName& SessionSlot::nobody() {
-  static const LockName name = *LockName::make("-");
+  static const LockName& name = *new LockName(*LockName::make("-"));  // clients may be static and older
   return name;
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.h"
 #include "integration/five_masters.h"
+#include "integration/program.h"
 
 namespace redlock::test {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.h"
 #include "integration/certificates.h"
 #include "integration/five_masters.h"
+#include "integration/program.h"
 
 namespace redlock::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/program.h"
 #include "integration/five_masters.h"
+#include "integration/program.h"
 #include "verify/mutual_exclusion.h"
 
 namespace redlock::test {

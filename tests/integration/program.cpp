@@ -1,6 +1,6 @@
 // See program.h. Output goes to a file and not to a pipe, so that nobody has to read while the test does
 // something else, and a program that is killed has said what it said.
-#include "examples/program.h"
+#include "integration/program.h"
 
 #include <fcntl.h>
 #include <signal.h>
