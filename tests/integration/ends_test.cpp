@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <exception>
 #include <optional>
 #include <stdexcept>
@@ -214,6 +215,36 @@ TEST_F(EndsTest, AnAsyncLeaseThatWasGivenBackIsNotLostAfterwards) {
   client.reset();
   loop.drain();
   EXPECT_EQ(told, 0);
+}
+
+// ---- signals
+
+volatile std::sig_atomic_t pipes = 0;
+
+// A unix socket whose server has gone says so at the first write.
+TEST_F(EndsTest, AConnectionThatBreaksRaisesNoSignal) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) { pipes = pipes + 1; };
+  sigaction(SIGPIPE, &action, &before);
+  {
+    OwnLoop loop;
+    RedisServer server({.durable = false, .password = {}, .settings = {}});
+    auto single = options();
+    single.nodes = {server.unix_url()};
+    auto client = AsyncClient::create(loop, single);
+    ASSERT_TRUE(client);
+    int answers = 0;
+    ASSERT_TRUE(client->acquire("a", {}, [&](const auto& lease) { answers += lease ? 1 : 0; }));
+    ASSERT_TRUE(loop.run_until([&] { return answers == 1; }));
+    server.kill();
+    // The turn begins with what was asked outside of it, before it looks whether the server is there.
+    ASSERT_TRUE(client->acquire("b", {.wait = 0ms}, [&](const auto& lease) { answers += lease ? 0 : 1; }));
+    ASSERT_TRUE(loop.run_until([&] { return answers == 2; }));
+    const AsyncClient ends_here = std::move(*client);
+  }
+  sigaction(SIGPIPE, &before, nullptr);
+  EXPECT_EQ(pipes, 0);
 }
 
 // ---- what throws
