@@ -2,8 +2,9 @@
 // It makes no thread and never blocks. docs/async.md shows both, and how to bring it to Asio and GLib.
 //
 //   auto client = redlock::AsyncClient::create(loop, {.nodes = {...}});
-//   client->acquire("stock:42", {}, [](redlock::expected<redlock::AsyncLease, redlock::Error> lease) { ...
-//   }); auto lease = co_await client->acquire("stock:42");
+//   client->acquire("stock:42", {},
+//                   [](redlock::expected<redlock::AsyncLease, redlock::Error> lease) { ... });
+//   auto lease = co_await client->acquire("stock:42");
 //
 // Threads: one, the loop's, for everything here, stop tokens included.
 // Callbacks: exactly once; not at all for a call that returned an error; never before the call returned, and

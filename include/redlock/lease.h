@@ -19,6 +19,7 @@
 
 namespace redlock {
 
+// What a release found.
 enum class Released : std::uint8_t {
   released,      // q nodes answered, at least one of them had our key, and none of them has it now
   already_gone,  // q nodes answered and none of them had our key: the lease had expired or was broken
