@@ -23,6 +23,7 @@
 
 namespace redlock::admin {
 
+// What one node has under a lock's key.
 enum class KeyState : std::uint8_t {
   free,         // no key
   held,         // a string with an expiry: a lock
@@ -32,6 +33,7 @@ enum class KeyState : std::uint8_t {
   refused       // the node answered with an error
 };
 
+// One node's answer.
 struct NodeKey {
   std::string node;  // label, never a password
   KeyState state = KeyState::unreachable;
@@ -43,6 +45,7 @@ struct NodeKey {
   std::chrono::microseconds elapsed{0};
 };
 
+// What the nodes say together.
 enum class Verdict : std::uint8_t {
   free,      // q nodes have no key of that name
   held,      // q nodes hold it for one owner
@@ -50,6 +53,7 @@ enum class Verdict : std::uint8_t {
   uncertain  // too few nodes answered to tell
 };
 
+// One lock on all nodes.
 struct Inspection {
   std::string name;
   Verdict verdict = Verdict::uncertain;
@@ -66,6 +70,7 @@ struct Inspection {
 expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
                                                  const std::vector<LockName>& names);
 
+// What extend() came to.
 struct Extension {
   std::chrono::milliseconds validity{0};
   std::vector<NodeReport> nodes;
@@ -76,6 +81,7 @@ struct Extension {
 expected<Extension, Error> extend(const ClientOptions& options, const LockName& name, const Token& token,
                                   std::chrono::milliseconds ttl);
 
+// What release() came to.
 struct Release {
   Released result = Released::unknown;
   std::vector<NodeReport> nodes;

@@ -19,6 +19,7 @@
 
 namespace redlock {
 
+// What a release found.
 enum class Released : std::uint8_t {
   released,      // q nodes answered, at least one of them had our key, and none of them has it now
   already_gone,  // q nodes answered and none of them had our key: the lease had expired or was broken
@@ -54,7 +55,9 @@ class Lease {
 
   // Requested when the lease is over, at the latest when its validity ends. Callbacks registered on it run on
   // the manager's loop thread (or at once, in the registering thread, when it has fired already): they must
-  // not block.
+  // not block, and one that throws ends the process. Once release(), detach() or the destructor was called,
+  // none begins any more; one that has begun may still be running on the loop thread then, and destroying its
+  // std::stop_callback waits for it.
   [[nodiscard]] std::stop_token lost() const;
 
   // One round of extension now, `ttl` or the lease's own; blocks until it is decided (at most ttl/4 and a

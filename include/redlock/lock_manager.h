@@ -1,9 +1,10 @@
 // The blocking API: a manager owns one loop thread and one connection per node, and all threads of the
 // program share it. Start here.
 //
-//   auto manager = redlock::LockManager::create({.nodes = {"redis://10.0.0.1", "redis://10.0.0.2",
-//   "redis://10.0.0.3"}}); auto lease = manager->acquire("stock:42"); if (!lease) {
-//   log(lease.error().message()); return; }
+//   auto manager = redlock::LockManager::create(
+//       {.nodes = {"redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"}});
+//   auto lease = manager->acquire("stock:42");
+//   if (!lease) return log(lease.error().message());
 //   ... work; stop when lease->lost() says so ...
 //   lease->release();
 //

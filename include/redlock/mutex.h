@@ -30,6 +30,7 @@
 
 namespace redlock {
 
+// What a Mutex can be told.
 struct MutexOptions {
   // Of each attempt to lock; its `wait` is not used.
   AcquireOptions acquire{};

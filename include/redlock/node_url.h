@@ -15,6 +15,7 @@
 namespace redlock {
 
 struct NodeUrl {
+  // How the node is reached.
   enum class Transport : std::uint8_t { tcp, unix_socket };
 
   Transport transport = Transport::tcp;

@@ -16,6 +16,7 @@
 
 namespace redlock {
 
+// trace: what happens to each lock; info: what failed and is tried again; warning: what somebody should see.
 enum class LogLevel : std::uint8_t { trace, info, warning };
 
 // For nodes whose URL begins with rediss://. Files are PEM; they are read again when they have changed and a
@@ -55,6 +56,7 @@ struct ClientOptions {
   std::function<void(LogLevel, std::string_view)> log{};
 };
 
+// What a call for a lock, or for a detached lease, can be told.
 struct AcquireOptions {
   std::chrono::milliseconds ttl{
       10000};  // how long the lock outlives its holder; the watchdog extends it meanwhile

@@ -65,7 +65,8 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // ---- calls ----
-  // `options` have been validated; stop tokens are the caller's business (cancel()).
+  // `options` have been validated, and so has every ttl: above its drift, at most max_ttl (asserted). Stop
+  // tokens are the caller's business (cancel()).
   expected<CallId, Error> acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                   LeaseEvents events);
   // Takes up a lease by its token: one round of extension, then a lease like any other. It does not queue for

@@ -72,13 +72,14 @@ std::string sha1_hex(std::string_view text) {
 
 Script::Script(std::string_view text) : text_(text), sha1_(sha1_hex(text)) {}
 
+// Never destroyed: a manager that is a static object still releases after main, and these are younger.
 const Script& extend_script() {
-  static const Script script(kExtend);
+  static const Script& script = *new Script(kExtend);
   return script;
 }
 
 const Script& release_script() {
-  static const Script script(kRelease);
+  static const Script& script = *new Script(kRelease);
   return script;
 }
 

@@ -39,6 +39,9 @@ TEST(Corpus, Duration) {
 TEST(Corpus, TokenAndName) {
   replay("token_and_name", token_and_name);
 }
+TEST(Corpus, Detached) {
+  replay("detached", detached);
+}
 TEST(Corpus, Decoder) {
   replay("decoder", decoder);
 }
