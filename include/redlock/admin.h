@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/name.h"
 #include "redlock/options.h"
@@ -57,12 +58,12 @@ struct Inspection {
   std::vector<std::string> faults;  // a line each: no expiry, strange types, split votes
 };
 
-[[nodiscard]] std::string_view to_string(KeyState state);
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] REDLOCK_API std::string_view to_string(KeyState state);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Verdict verdict);
 
 // Errors: invalid. Unreachable nodes are no error here; they show in each inspection.
-expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
-                                                 const std::vector<LockName>& names);
+REDLOCK_API expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
+                                                             const std::vector<LockName>& names);
 
 struct Extension {
   std::chrono::milliseconds validity{0};
@@ -71,8 +72,8 @@ struct Extension {
 
 // Raises the life of a lock that `token` owns on q nodes; never lowers it, heals nothing (it does not know
 // the old end). Errors: invalid, lost (the lock is not this token's), denied, too_slow, no_quorum.
-expected<Extension, Error> extend(const ClientOptions& options, const LockName& name, const Token& token,
-                                  std::chrono::milliseconds ttl);
+REDLOCK_API expected<Extension, Error> extend(const ClientOptions& options, const LockName& name,
+                                              const Token& token, std::chrono::milliseconds ttl);
 
 struct Release {
   Released result = Released::unknown;
@@ -81,6 +82,7 @@ struct Release {
 
 // Deletes the lock on every node where `token` owns it. Errors: invalid, denied, no_quorum (fewer than q
 // answers).
-expected<Release, Error> release(const ClientOptions& options, const LockName& name, const Token& token);
+REDLOCK_API expected<Release, Error> release(const ClientOptions& options, const LockName& name,
+                                             const Token& token);
 
 }  // namespace redlock::admin
