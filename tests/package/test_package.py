@@ -52,24 +52,33 @@ def run(*words, **options):
     return done.stdout
 
 
+def works(*words):
+    return subprocess.run([str(word) for word in words], capture_output=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT).returncode == 0
+
+
 def namespace():
-    """The words that give a command mounts of its own, or none where that is not allowed; and whether as the true root."""
-    for words, true_root in ((["unshare", "--mount"], os.geteuid() == 0), (["unshare", "--map-root-user", "--mount"], False)):
+    """The words that give a command mounts of its own; none where that is not allowed."""
+    for words in (["unshare", "--mount"], ["unshare", "--map-root-user", "--mount"]):
         with tempfile.TemporaryDirectory() as place:
-            if subprocess.run([*words, "mount", "-t", "tmpfs", "none", place], capture_output=True).returncode == 0:
-                return words, true_root
-    return [], False
+            if works(*words, "mount", "-t", "tmpfs", "none", place):
+                return words
+    return []
 
 
 class Package(unittest.TestCase):
     def setUp(self):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="redlock-package-"))
         self.addCleanup(shutil.rmtree, self.work)
-        self.words, self.true_root = namespace()
+        self.words = namespace()
         self.trees = [BUILD, SOURCE] if SOURCE not in BUILD.parents else [SOURCE]
-        self.cargo = self.work / "cargo"
+        self.base, self.cargo = self.work / "base", self.work / "cargo"
+        self.base.mkdir()
         shutil.copytree(HERE / "consumer", self.cargo / "consumer")
         shutil.copy(HERE / "use_installed.py", self.cargo)
+
+    def enter(self, *command):
+        """The words that run a command in an overlay of this system, where the trees are hidden."""
+        return [*self.words, "sh", "-c", ENTER, "sh", self.base, self.cargo, *self.trees, "--", *command]
 
     def use(self, prefix, compilers):
         command = [sys.executable, self.cargo / "use_installed.py", prefix, compilers]
@@ -101,13 +110,11 @@ class Package(unittest.TestCase):
         for name, deb in fields.items():
             self.assertIn(f"/usr/share/doc/{name}/copyright", run("dpkg-deb", "-c", deb))
 
-        if self.true_root:
+        if self.words and works(*self.enter("touch", "/var/lib/dpkg/may-we")):
             for deb in debs:
                 shutil.copy(deb, self.cargo)
-            base = self.work / "base"
-            base.mkdir()
-            print(run(*self.words, "sh", "-c", ENTER, "sh", base, self.cargo, *self.trees, "--", "sh", "-c",
-                      INSTALL_AND_USE.format(packages=" ".join(fields)), "sh", *self.trees), end="")
+            install = INSTALL_AND_USE.format(packages=" ".join(fields))
+            print(run(*self.enter("sh", "-c", install, "sh", *self.trees)), end="")
         else:
             print("the packages are unpacked and not installed: that takes root, and the right to mount", file=sys.stderr)
             for deb in debs:
