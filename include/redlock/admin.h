@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/name.h"
 #include "redlock/options.h"
@@ -63,12 +64,12 @@ struct Inspection {
   std::vector<std::string> faults;  // a line each: no expiry, strange types, split votes
 };
 
-[[nodiscard]] std::string_view to_string(KeyState state);
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+[[nodiscard]] REDLOCK_API std::string_view to_string(KeyState state);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Verdict verdict);
 
 // Errors: invalid. Unreachable nodes are no error here; they show in each inspection.
-expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
-                                                 const std::vector<LockName>& names);
+REDLOCK_API expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
+                                                             const std::vector<LockName>& names);
 
 // What extend() came to.
 struct Extension {
@@ -78,8 +79,8 @@ struct Extension {
 
 // Raises the life of a lock that `token` owns on q nodes; never lowers it, heals nothing (it does not know
 // the old end). Errors: invalid, lost (the lock is not this token's), denied, too_slow, no_quorum.
-expected<Extension, Error> extend(const ClientOptions& options, const LockName& name, const Token& token,
-                                  std::chrono::milliseconds ttl);
+REDLOCK_API expected<Extension, Error> extend(const ClientOptions& options, const LockName& name,
+                                              const Token& token, std::chrono::milliseconds ttl);
 
 // What release() came to.
 struct Release {
@@ -89,7 +90,8 @@ struct Release {
 
 // Deletes the lock on every node where `token` owns it. Errors: invalid, denied, no_quorum (fewer than q
 // answers).
-expected<Release, Error> release(const ClientOptions& options, const LockName& name, const Token& token);
+REDLOCK_API expected<Release, Error> release(const ClientOptions& options, const LockName& name,
+                                             const Token& token);
 
 struct BreakOptions {
   // Delete at once. Only for holders that are known to be dead: one that lives is told nothing, still

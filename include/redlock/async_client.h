@@ -29,6 +29,7 @@
 #include "redlock/async_wait.h"
 #include "redlock/detached.h"
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -43,7 +44,7 @@ struct AsyncLeaseState;
 
 // A lock that is held. RAII: destroying it releases the lock, without waiting. Movable, not copyable. It may
 // outlive its client, and is lost then.
-class AsyncLease {
+class REDLOCK_API AsyncLease {
  public:
   using ExtendCallback = std::function<void(expected<std::chrono::milliseconds, Error>)>;
   using ReleaseCallback = std::function<void(Released)>;
@@ -91,7 +92,7 @@ class AsyncLease {
   std::shared_ptr<detail::AsyncLeaseState> state_;
 };
 
-class AsyncClient {
+class REDLOCK_API AsyncClient {
  public:
   using AcquireCallback = std::function<void(expected<AsyncLease, Error>)>;
 

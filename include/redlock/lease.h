@@ -14,6 +14,7 @@
 
 #include "redlock/detached.h"
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/result.h"
 #include "redlock/token.h"
 
@@ -27,13 +28,13 @@ enum class Released : std::uint8_t {
            // themselves
 };
 
-[[nodiscard]] std::string_view to_string(Released result);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Released result);
 
 namespace detail {
 struct LeaseState;
 }
 
-class Lease {
+class REDLOCK_API Lease {
  public:
   Lease() = default;  // holds nothing
   Lease(Lease&&) noexcept = default;

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -33,7 +34,7 @@ namespace detail {
 class ManagerCore;
 }
 
-class LockManager {
+class REDLOCK_API LockManager {
  public:
   // Checks the options, starts the loop thread and begins to connect; does not wait for the nodes.
   // Errors: invalid (every fault in one message), overloaded (the process has no descriptor or thread left).

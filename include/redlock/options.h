@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
@@ -73,10 +74,10 @@ struct AcquireOptions {
 };
 
 // All faults of the options in one `invalid` error, or nothing.
-std::optional<Error> validate(const ClientOptions& options);
-std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client);
+REDLOCK_API std::optional<Error> validate(const ClientOptions& options);
+REDLOCK_API std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client);
 
 // Things that work and are unwise, a line each: an even number of nodes, a single node.
-std::vector<std::string> warnings(const ClientOptions& options);
+REDLOCK_API std::vector<std::string> warnings(const ClientOptions& options);
 
 }  // namespace redlock
