@@ -71,4 +71,22 @@ if(REDLOCK_BUILD_CLI)
     COMMAND "${REDLOCK_GZIP}" -9nc "${PROJECT_SOURCE_DIR}/docs/man/redlock.1" > "${page}")
   add_custom_target(redlock_man_page ALL DEPENDS "${page}")
   install(FILES "${page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools)
+
+  # Completions, as the program itself writes them, where each shell looks for them. Debian keeps zsh's apart.
+  set(place_bash bash-completion/completions)
+  set(place_zsh zsh/site-functions)
+  set(place_fish fish/vendor_completions.d)
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(place_zsh zsh/vendor-completions)
+  endif()
+  foreach(file bash/redlock zsh/_redlock fish/redlock.fish)
+    get_filename_component(shell "${file}" DIRECTORY)
+    set(completion "${PROJECT_BINARY_DIR}/completions/${file}")
+    add_custom_command(OUTPUT "${completion}" DEPENDS redlock_program VERBATIM
+      COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/completions/${shell}"
+      COMMAND redlock_program completion ${shell} > "${completion}")
+    list(APPEND completions "${completion}")
+    install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/${place_${shell}}" COMPONENT tools)
+  endforeach()
+  add_custom_target(redlock_completions ALL DEPENDS ${completions})
 endif()

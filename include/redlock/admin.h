@@ -124,7 +124,7 @@ struct Break {
   std::chrono::milliseconds expires_in{0};
 };
 
-[[nodiscard]] std::string_view to_string(BreakResult result);
+[[nodiscard]] REDLOCK_API std::string_view to_string(BreakResult result);
 
 // Ends a lock whoever holds it, a key of any type and without expiry included. To delete keys would not do: a
 // holder that lives sets missing ones again. So each node's key is given to a token that nobody else knows;
@@ -135,7 +135,7 @@ struct Break {
 // Returns after that time. Errors: invalid, contended (the lock changed hands meanwhile: look again), denied,
 // no_quorum (fewer than q nodes could be taken over; those that were are given up again, and a holder that
 // lives goes on).
-expected<Break, Error> break_lock(const ClientOptions& options, const LockName& name,
-                                  const BreakOptions& call);
+REDLOCK_API expected<Break, Error> break_lock(const ClientOptions& options, const LockName& name,
+                                              const BreakOptions& call);
 
 }  // namespace redlock::admin

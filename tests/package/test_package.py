@@ -106,7 +106,10 @@ class Package(unittest.TestCase):
         self.assertEqual(set(fields), {runtime, "libredlock-dev", "redlock"})
         self.assertRegex(run("dpkg-deb", "-f", fields[runtime], "Depends"), r"libhiredis0\.14.*libssl3.*libuv1")
         self.assertIn(f"{runtime} (= ", run("dpkg-deb", "-f", fields["libredlock-dev"], "Depends"))
-        self.assertIn("/usr/share/man/man1/redlock.1.gz", run("dpkg-deb", "-c", fields["redlock"]))
+        tools = run("dpkg-deb", "-c", fields["redlock"])
+        for file in ("man/man1/redlock.1.gz", "bash-completion/completions/redlock", "zsh/vendor-completions/_redlock",
+                     "fish/vendor_completions.d/redlock.fish"):
+            self.assertIn("/usr/share/" + file, tools)
         for name, deb in fields.items():
             self.assertIn(f"/usr/share/doc/{name}/copyright", run("dpkg-deb", "-c", deb))
 
