@@ -153,6 +153,8 @@ Error Client::Impl::error(ErrorCode code, const core::Ballot& ballot, const Word
   error.nodes = reports(ballot, words);
   if (code == ErrorCode::contended && ballot.time_left() >= core::Millis{0})
     error.time_left = ballot.time_left();
+  if (code == ErrorCode::settling && ballot.settles_in() >= core::Millis{0})
+    error.time_left = ballot.settles_in();
   return error;
 }
 

@@ -13,10 +13,6 @@ using core::Micros;
 
 namespace {
 
-bool cleans_up(core::RequestKind kind) {
-  return kind == core::RequestKind::release || kind == core::RequestKind::undo;
-}
-
 constexpr core::Reply kTimedOut{core::ReplyKind::unknown, Cause::timed_out, core::kNoTimeLeft};
 
 }  // namespace
@@ -25,7 +21,7 @@ Pipeline::Pipeline(redis::Encoder& encoder, Micros min_timeout, OnReply on_reply
     : encoder_(encoder), min_timeout_(min_timeout), on_reply_(std::move(on_reply)), values_(1) {}
 
 bool Pipeline::has_room(core::RequestKind kind) const {
-  return pending_.size() < (cleans_up(kind) ? 2 * kBacklog : kBacklog);
+  return pending_.size() < (core::cleans_up(kind) ? 2 * kBacklog : kBacklog);
 }
 
 void Pipeline::push(const client::RequestTag& tag, const core::Request& request, std::string_view key,
@@ -148,7 +144,7 @@ bool Pipeline::is_released_behind(const core::Request& request) {
   if (request.kind != core::RequestKind::extend) return false;
   for (std::size_t i = 1; i < pending_.size(); ++i) {
     const Pending& later = pending_[i];
-    if (later.kind == Pending::Kind::request && cleans_up(later.request.kind) &&
+    if (later.kind == Pending::Kind::request && core::cleans_up(later.request.kind) &&
         later.request.token == request.token)
       return true;
   }
@@ -156,7 +152,7 @@ bool Pipeline::is_released_behind(const core::Request& request) {
 }
 
 bool& Pipeline::script_known(core::RequestKind kind) {
-  return cleans_up(kind) ? release_known_ : extend_known_;
+  return core::cleans_up(kind) ? release_known_ : extend_known_;
 }
 
 // Same request, same timeout; only its place in the order is the last one now.
