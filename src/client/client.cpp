@@ -79,6 +79,11 @@ void Client::on_wake() {
           impl.answer_extension(entry);
         });
         break;
+      case Machine::guard: {
+        impl.guard.on_wake(now, impl.guard_commands);
+        impl.run(impl.guard_commands);
+        break;
+      }
     }
   }
   impl.finish_turn();
@@ -86,6 +91,11 @@ void Client::on_wake() {
 
 void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::string_view text) {
   Impl& impl = *impl_;
+  std::string more;
+  if (tag.machine != Machine::release) {
+    reply = impl.counted(node, reply);
+    if (!reply.counted && reply.cause == Cause::mismatch) text = more = impl.terms_in_words(node);
+  }
   const auto note = [&](Words& words) {
     if (!text.empty()) words.emplace_back(node, std::string(text));
   };
@@ -174,7 +184,7 @@ Client::~Client() = default;
 
 expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                         LeaseEvents events) {
-  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   SessionSlot& slot = entry.value;
@@ -212,7 +222,7 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
 
 expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
                                       AcquireCallback done, LeaseEvents events) {
-  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   impl_->later([this, call, token] {

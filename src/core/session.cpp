@@ -60,6 +60,9 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       if (phase_ != Phase::held) break;
       end_hold(ActionKind::released, out);
       break;
+    case EventKind::expel:
+      if (phase_ == Phase::held) lose(now, out);
+      break;
   }
 }
 

@@ -54,6 +54,8 @@ class FakeHost final : public Host {
   void wake_at(std::optional<core::Instant> at) override { wake_ = at; }
   void wake_at_turn_end() override { turn_end_ = true; }
   Random random() override { return {{0, ++tokens}, jitter}; }
+  void verify(core::Node node) override { verifications.push_back(node); }
+  void mend(core::Node node, const core::GuardOrder& order) override { orders.emplace_back(node, order); }
 
   // ---- the world, by hand
   // The end of the loop turn, and further turns while anything is due without time passing.
@@ -130,6 +132,8 @@ class FakeHost final : public Host {
   std::uint64_t jitter = 3000;  // every retry comes after 3 ms
   std::uint64_t tokens = 0;
   std::vector<Sent> sent;
+  std::vector<core::Node> verifications;
+  std::vector<std::pair<core::Node, core::GuardOrder>> orders;
   std::unique_ptr<Client> client;
 
  private:
