@@ -91,6 +91,7 @@ void Client::on_wake() {
 
 void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::string_view text) {
   Impl& impl = *impl_;
+  const core::Reply said = reply;
   std::string more;
   if (tag.machine != Machine::release) {
     reply = impl.counted(node, reply);
@@ -103,6 +104,7 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     auto* entry = impl.sessions.find(tag.slot, tag.generation);
     if (entry == nullptr || !entry->value.session.concerned_by(tag.round)) impl.tell_heir(node, tag, reply);
     if (entry != nullptr) {
+      impl.trim(node, entry->value.key, said);
       if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;
@@ -171,7 +173,10 @@ Error Client::Impl::error(ErrorCode code, const core::Ballot& ballot, const Word
 void Client::Impl::send(const core::Action& action, const std::string& key, RequestTag tag) {
   tag.round = action.round;
   const core::Micros cap = core::Micros{action.request.ttl} / 4;
-  action.nodes.each([&](core::Node node) { host.send(node, tag, action.request, key, cap); });
+  core::Request request = action.request;
+  if (guard.setup().on && request.kind == core::RequestKind::extend)
+    request.max_ttl = guard.setup().terms.max_ttl;
+  action.nodes.each([&](core::Node node) { host.send(node, tag, request, key, cap); });
 }
 
 // ---- calls -----------------------------------------------------------------------------------------------

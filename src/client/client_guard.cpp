@@ -70,7 +70,7 @@ void Client::Impl::tell_of(const GuardCommand& command) const {
     return config.log(LogLevel::warning,
                       "the clock of this machine stood still; its leases are lost, and its votes wait for " +
                           format_duration(core::longest_life(guard.setup().terms.max_ttl)));
-  const std::string& label = config.node_labels[static_cast<std::size_t>(core::index(command.node))];
+  const std::string label = "node " + config.node_labels[static_cast<std::size_t>(core::index(command.node))];
   const core::GuardOrder& order = command.order;
   if (!order.settle)
     return config.log(LogLevel::info,
@@ -100,6 +100,13 @@ core::Reply Client::Impl::counted(core::Node node, core::Reply reply) const {
   reply.cause = judgement.cause;
   reply.time_left = judgement.time_left;
   return reply;
+}
+
+// A clock that was stepped back leaves locks that would outlive everybody's patience.
+void Client::Impl::trim(core::Node node, const std::string& key, const core::Reply& reply) {
+  if (!guard.setup().on || reply.kind != ReplyKind::held) return;
+  const core::Millis longest = core::longest_life(guard.setup().terms.max_ttl);
+  if (reply.time_left > longest) host.trim(node, key, longest);
 }
 
 std::string Client::Impl::terms_in_words(core::Node node) const {

@@ -95,6 +95,7 @@ struct Client::Impl {
   void run(const core::GuardCommands& commands);
   void tell_of(const core::GuardCommand& command) const;
   [[nodiscard]] core::Reply counted(core::Node node, core::Reply reply) const;
+  void trim(core::Node node, const std::string& key, const core::Reply& reply);
   [[nodiscard]] std::string terms_in_words(core::Node node) const;
   void reschedule_guard();
 

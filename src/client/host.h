@@ -55,6 +55,8 @@ class Host {
   // they are not called.
   virtual void verify(core::Node node) = 0;
   virtual void mend(core::Node node, const core::GuardOrder& order) = 0;
+  // A lock's key with more life left than `longest` gets that. Nobody waits for the answer.
+  virtual void trim(core::Node node, std::string_view key, core::Millis longest) = 0;
   // Calls Client::on_wake when this instant is reached, on whichever clock is first; replaces the former one.
   virtual void wake_at(std::optional<core::Instant> at) = 0;
   // Calls Client::on_turn_end once, at the end of this loop turn.

@@ -81,7 +81,7 @@ void Guard::mend(Node node, const Verification& found, GuardCommands& out) {
   const Reading& reading = found.reading;
   const Place& place = at(node);
   GuardOrder order;
-  order.mark = {found.run_id, reading.replid, found.evicted, setup_.terms};
+  order.mark = {found.run_id, reading.replid, reading.evicted, setup_.terms};
   order.expected = reading.mark;
   order.grace = reading.replicas > 0 || reading.was_replica ? setup_.grace : Millis{0};
   const Mark& mark = reading.mark;
@@ -89,11 +89,12 @@ void Guard::mend(Node node, const Verification& found, GuardCommands& out) {
   if (another || (mark.replid != reading.replid && reading.was_replica)) return this->order(node, order, out);
   if (place.suspect || found.evicts) return;  // settling would not help yet
   order.why = Why::again;
-  const bool evicted = found.evicted > mark.evicted || (found.evicted < mark.evicted && found.evicted > 0);
+  const bool evicted =
+      reading.evicted > mark.evicted || (reading.evicted < mark.evicted && reading.evicted > 0);
   if (place.owes || evicted) return this->order(node, order, out);
   // A replica was attached, a backup ran, a counter was reset: nothing was forgotten.
   order.settle = false;
-  if (mark.replid != reading.replid || found.evicted != mark.evicted) this->order(node, order, out);
+  if (mark.replid != reading.replid || reading.evicted != mark.evicted) this->order(node, order, out);
 }
 
 void Guard::order(Node node, const GuardOrder& order, GuardCommands& out) {
@@ -140,13 +141,13 @@ Judgement Guard::judge(Node node, const Reading& reading, Instant now) const {
   if (!reading.master) return {Cause::read_only, kNoTimeLeft};
   if (stopped_until_ && !passed(*stopped_until_, now))
     return {Cause::own_clock, std::chrono::ceil<Millis>(remaining(*stopped_until_, now))};
+  if (place.evicts) return {Cause::evicting, kNoTimeLeft};
   const bool as_marked = reading.mark_state == MarkState::present && reading.mark.run_id == place.run_id &&
-                         reading.mark.replid == reading.replid;
+                         reading.mark.replid == reading.replid && reading.mark.evicted == reading.evicted;
   const Millis grace = reading.replicas > 0 || reading.was_replica ? setup_.grace : Millis{0};
   if (!as_marked || place.owes || place.suspect)
     return {Cause::settling, settle_time(setup_.terms.max_ttl, grace)};
   if (reading.settling) return {Cause::settling, reading.settling_left};
-  if (place.evicts) return {Cause::evicting, kNoTimeLeft};
   if (!place.verified || elapsed(place.verified_at, reading.sent) > kVerifiedFor)
     return {Cause::unverified, kNoTimeLeft};
   return {Cause::none, kNoTimeLeft};

@@ -92,6 +92,7 @@ struct Reading {
   ServerId replid;
   bool was_replica = false;  // it has a second replication id: it was promoted in this life
   std::uint16_t replicas = 0;
+  std::int64_t evicted = 0;  // keys, since its counters were reset
   MarkState mark_state = MarkState::missing;
   Mark mark;
   bool settling = false;
@@ -105,7 +106,6 @@ struct Verification {
   Reading reading;
   ServerId run_id;
   bool evicts = false;  // its policy evicts keys once its memory is full, and that has a bound
-  std::int64_t evicted = 0;
 
   friend constexpr bool operator==(const Verification&, const Verification&) = default;
 };

@@ -129,6 +129,7 @@ std::string_view check_commands() {
     append_command(out, {"MGET", kGuardKey, kSettlingKey});
     append_command(out, {"TIME"});
     append_command(out, {"INFO", "replication"});
+    append_command(out, {"INFO", "stats"});
     return out;
   }();
   return commands;
@@ -139,7 +140,6 @@ std::string_view verification_commands() {
     std::string out(check_commands());
     append_command(out, {"INFO", "server"});
     append_command(out, {"INFO", "memory"});
-    append_command(out, {"INFO", "stats"});
     return out;
   }();
   return commands;
@@ -158,7 +158,7 @@ std::optional<core::Reading> read_check(const Value* values) {
   const auto& info = values[2];
   const bool fits = keys.type == Value::Type::array && keys.items.size() == 2 && text_or_nil(keys.items[0]) &&
                     text_or_nil(keys.items[1]) && time.type == Value::Type::array && time.items.size() == 2 &&
-                    info.type == Value::Type::bulk;
+                    info.type == Value::Type::bulk && values[3].type == Value::Type::bulk;
   if (!fits) return std::nullopt;
   const auto seconds = number<std::int64_t>(time.items[0].text);
   const auto micros = number<std::int64_t>(time.items[1].text);
@@ -174,7 +174,9 @@ std::optional<core::Reading> read_check(const Value* values) {
     reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
   }
   read_replication(info.text, reading);
-  if (!reading.replid.known()) reading.failed = Cause::unverified;
+  const auto evicted = number<std::int64_t>(field(values[3].text, "evicted_keys"));
+  reading.evicted = evicted.value_or(0);
+  if (!reading.replid.known() || reading.evicted < 0 || !evicted) reading.failed = Cause::unverified;
   return reading;
 }
 
@@ -195,11 +197,8 @@ std::optional<core::Verification> read_verification(const Value* values) {
   const std::string_view memory = values[kCheckReplies + 1].text;
   const auto policy = field(memory, "maxmemory_policy");
   const auto bound = number<std::uint64_t>(field(memory, "maxmemory"));
-  const auto evicted = number<std::int64_t>(field(values[kCheckReplies + 2].text, "evicted_keys"));
   found.evicts = policy != "noeviction" && bound.value_or(1) != 0;
-  found.evicted = evicted.value_or(0);
-  if (!found.run_id.known() || policy.empty() || !bound || !evicted || *evicted < 0)
-    found.reading.failed = Cause::unverified;
+  if (!found.run_id.known() || policy.empty() || !bound) found.reading.failed = Cause::unverified;
   return found;
 }
 
@@ -215,6 +214,10 @@ void append_mend(std::string& out, const core::GuardOrder& order, bool reconfigu
                                                                 : "settle";
   append_command(out, {"EVAL", mend_script().text(), "2", kGuardKey, kSettlingKey, mark, what, nodes, max_ttl,
                        order.mark.terms.deployment.view(), grace, expected});
+}
+
+void append_trim(std::string& out, std::string_view key, core::Millis longest) {
+  append_command(out, {"EVAL", trim_script().text(), "1", key, std::to_string(longest.count())});
 }
 
 std::optional<core::MendResult> read_mend(const Value& value) {

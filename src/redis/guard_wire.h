@@ -16,16 +16,18 @@ namespace redlock::redis {
 inline constexpr std::string_view kGuardKey = "redlock:guard";
 inline constexpr std::string_view kSettlingKey = "redlock:settling";
 
-// ---- check: MGET guard settling, TIME, INFO replication ---------------------------------------------------
+// ---- check: MGET guard settling, TIME, INFO replication, INFO stats ---------------------------------------
+//
+// Two INFOs, since one for two sections is only known to Redis 7.
 
-inline constexpr int kCheckReplies = 3;
+inline constexpr int kCheckReplies = 4;
 std::string_view check_commands();
 // Nothing: these are no answers to those commands, and the connection must be closed. Times stay zero.
 std::optional<core::Reading> read_check(const Value* values);
 
-// ---- verification: a check, and INFO server, memory, stats ------------------------------------------------
+// ---- verification: a check, and INFO server, memory ------------------------------------------------
 
-inline constexpr int kVerificationReplies = kCheckReplies + 3;
+inline constexpr int kVerificationReplies = kCheckReplies + 2;
 std::string_view verification_commands();
 std::optional<core::Verification> read_verification(const Value* values);
 
@@ -48,6 +50,10 @@ std::optional<core::MendResult> read_mend(const Value& value);
 //
 // A mark of other terms is left alone, but for reconfigure. Answers: 1 done, 0 unneeded, -1 other terms.
 const Script& mend_script();
+
+// KEYS[1] lock, ARGV[1] life in ms: a key that lives longer is cut to that. Answers 1 or 0.
+const Script& trim_script();
+void append_trim(std::string& out, std::string_view key, core::Millis longest);
 
 // ---- the mark as text ------------------------------------------------------------------------------------
 

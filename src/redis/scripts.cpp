@@ -17,7 +17,12 @@ namespace {
 constexpr std::string_view kExtend = R"(local owner = redis.call('GET', KEYS[1])
 if owner == ARGV[1] then
   local left = redis.call('PTTL', KEYS[1])
-  if left >= 0 and left < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+  local longest = tonumber(ARGV[4])
+  if left >= 0 and left < tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  elseif longest > 0 and left > longest then
+    redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  end
   return 1
 end
 if owner then
@@ -71,6 +76,12 @@ redis.call('SET', KEYS[1], mark)
 return 1
 )";
 
+constexpr std::string_view kTrim = R"(if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[1]) then
+  return redis.call('PEXPIRE', KEYS[1], ARGV[1])
+end
+return 0
+)";
+
 std::string sha1_hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -94,6 +105,11 @@ const Script& extend_script() {
 
 const Script& release_script() {
   static const Script script(kRelease);
+  return script;
+}
+
+const Script& trim_script() {
+  static const Script script(kTrim);
   return script;
 }
 

@@ -121,6 +121,12 @@ void UvHost::mend(core::Node node, const core::GuardOrder& order) {
   });
 }
 
+void UvHost::trim(core::Node node, std::string_view key, core::Millis longest) {
+  std::string resp;
+  redis::append_trim(resp, key, longest);
+  raw(node, std::move(resp), 1, core::Guard::kVerifyEvery, [](const RawAnswer&) {});
+}
+
 bool UvHost::idle() const {
   for (const auto& connection : impl_->connections)
     if (connection->unanswered() != 0) return false;

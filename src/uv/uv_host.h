@@ -67,6 +67,7 @@ class UvHost final : public client::Host {
   [[nodiscard]] client::Random random() override;
   void verify(core::Node node) override;
   void mend(core::Node node, const core::GuardOrder& order) override;
+  void trim(core::Node node, std::string_view key, core::Millis longest) override;
 
  private:
   struct Impl;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ class FakeHost final : public Host {
   void wake_at_turn_end() override { turn_end_ = true; }
   Random random() override { return {{0, ++tokens}, jitter}; }
   void verify(core::Node node) override { verifications.push_back(node); }
+  void trim(core::Node node, std::string_view key, core::Millis longest) override {
+    trims.emplace_back(node, std::string(key), longest);
+  }
   void mend(core::Node node, const core::GuardOrder& order) override { orders.emplace_back(node, order); }
 
   // ---- the world, by hand
@@ -133,6 +137,7 @@ class FakeHost final : public Host {
   std::uint64_t tokens = 0;
   std::vector<Sent> sent;
   std::vector<core::Node> verifications;
+  std::vector<std::tuple<core::Node, std::string, core::Millis>> trims;
   std::vector<std::pair<core::Node, core::GuardOrder>> orders;
   std::unique_ptr<Client> client;
 

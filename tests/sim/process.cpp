@@ -77,6 +77,9 @@ core::Instant Process::now() {
 void Process::verify(core::Node) {
   REDLOCK_ASSERT(false);
 }
+void Process::trim(core::Node, std::string_view, core::Millis) {
+  REDLOCK_ASSERT(false);
+}
 void Process::mend(core::Node, const core::GuardOrder&) {
   REDLOCK_ASSERT(false);
 }
