@@ -55,7 +55,15 @@ enum class Cause : std::uint8_t {
   master_down,     // MASTERDOWN
   max_clients,     // max number of clients reached
   protocol,        // the answer was no RESP, or not of the kind that the command has
-  other            // any other error reply
+  other,           // any other error reply
+  // The guard's, for votes that the node gave and that do not count:
+  settling,     // it lost its memory, or cannot prove that it did not, and waits until no old lease is left
+  unverified,   // what it is was not asked lately, or not learnt
+  evicting,     // its maxmemory-policy may drop locks
+  own_clock,    // this process' own clock stood still; its votes wait until no old lease is left
+  mismatch,     // its guard names another number of nodes, max_ttl or deployment
+  same_server,  // it is the same server as another node of the list
+  no_fencing    // it could not raise the counter of fencing tokens
 };
 
 [[nodiscard]] REDLOCK_API std::string_view to_string(ErrorCode code);
@@ -69,15 +77,16 @@ struct NodeReport {
   Cause cause = Cause::none;
   std::string text;                      // the server's own words, cleaned for printing; often empty
   std::chrono::microseconds elapsed{0};  // from T0 to the answer; 0 while pending
-  std::optional<std::chrono::milliseconds> time_left;  // of the other holder's key, where it was asked for
+  // Of the other holder's key, where it was asked for; with Cause::settling and own_clock, until it votes.
+  std::optional<std::chrono::milliseconds> time_left;
 };
 
 struct REDLOCK_API Error {
   ErrorCode code = ErrorCode::invalid;
   std::string detail;             // what was wrong and what would be right, one line
   std::vector<NodeReport> nodes;  // empty where no node was asked
-  std::optional<std::chrono::milliseconds>
-      time_left;  // contended: until the holder's lock ends if not extended
+  // contended: until the holder's lock ends if not extended; settling: until enough nodes vote.
+  std::optional<std::chrono::milliseconds> time_left;
 
   // One line for people: the code's meaning, the detail, and what each node that mattered said.
   [[nodiscard]] std::string message() const;

@@ -32,6 +32,19 @@ struct TlsOptions {
   bool verify = true;
 };
 
+// A node that lost its memory (restarted, promoted, flushed, evicting, its clock stepped) may have forgotten
+// a lock. With the guard its votes do not count until no such lock can still be held; see docs/safety.md. All
+// clients of a deployment must agree on it, on the nodes' number and on max_ttl.
+struct GuardOptions {
+  bool enabled = true;
+  // By this name the clients of one deployment know each other: 1 to 32 letters, digits, dots, dashes,
+  // underscores.
+  std::string deployment = "default";
+  // For nodes that have or had replicas: how long a former master may go on beside the promoted one. At least
+  // its min-replicas-max-lag (10 s unless configured) and two seconds.
+  std::chrono::milliseconds grace{12000};
+};
+
 struct ClientOptions {
   // URLs of the N independent masters, see node_url.h. N is odd, usually 5; even N works and warns; N = 1 is
   // a plain single-node lock. At most 15. Two that name the same endpoint are refused.
@@ -43,6 +56,7 @@ struct ClientOptions {
   // rotate without a restart; a regular file, therefore, and no pipe.
   std::optional<std::string> password_file{};
   TlsOptions tls{};
+  GuardOptions guard{};
 
   std::chrono::milliseconds max_ttl{30000};  // the longest ttl that any client of this deployment may use
   std::chrono::milliseconds connect_timeout{1000};  // first connection and handshake, and each reconnect

@@ -101,7 +101,7 @@ class AgendaHeap {
   }
 
   std::vector<Entry> heap_;
-  std::vector<std::size_t> places_[3];
+  std::vector<std::size_t> places_[kMachines];
 };
 
 class Agenda {

@@ -79,6 +79,11 @@ void Client::on_wake() {
           impl.answer_extension(entry);
         });
         break;
+      case Machine::guard: {
+        impl.guard.on_wake(now, impl.guard_commands);
+        impl.run(impl.guard_commands);
+        break;
+      }
     }
   }
   impl.finish_turn();
@@ -86,6 +91,12 @@ void Client::on_wake() {
 
 void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::string_view text) {
   Impl& impl = *impl_;
+  const core::Reply said = reply;
+  std::string more;
+  if (tag.machine != Machine::release) {
+    reply = impl.counted(node, reply);
+    if (!reply.counted && reply.cause == Cause::mismatch) text = more = impl.terms_in_words(node);
+  }
   const auto note = [&](Words& words) {
     if (!text.empty()) words.emplace_back(node, std::string(text));
   };
@@ -93,6 +104,7 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     auto* entry = impl.sessions.find(tag.slot, tag.generation);
     if (entry == nullptr || !entry->value.session.concerned_by(tag.round)) impl.tell_heir(node, tag, reply);
     if (entry != nullptr) {
+      impl.trim(node, entry->value.key, said);
       if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;
@@ -153,13 +165,18 @@ Error Client::Impl::error(ErrorCode code, const core::Ballot& ballot, const Word
   error.nodes = reports(ballot, words);
   if (code == ErrorCode::contended && ballot.time_left() >= core::Millis{0})
     error.time_left = ballot.time_left();
+  if (code == ErrorCode::settling && ballot.settles_in() >= core::Millis{0})
+    error.time_left = ballot.settles_in();
   return error;
 }
 
 void Client::Impl::send(const core::Action& action, const std::string& key, RequestTag tag) {
   tag.round = action.round;
   const core::Micros cap = core::Micros{action.request.ttl} / 4;
-  action.nodes.each([&](core::Node node) { host.send(node, tag, action.request, key, cap); });
+  core::Request request = action.request;
+  if (guard.setup().on && request.kind == core::RequestKind::extend)
+    request.max_ttl = guard.setup().terms.max_ttl;
+  action.nodes.each([&](core::Node node) { host.send(node, tag, request, key, cap); });
 }
 
 // ---- calls -----------------------------------------------------------------------------------------------
@@ -173,7 +190,7 @@ Client::~Client() = default;
 expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                         LeaseEvents events) {
   REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
-  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   SessionSlot& slot = entry.value;
@@ -212,7 +229,7 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
 expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
                                       AcquireCallback done, LeaseEvents events) {
   REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
-  if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
+  if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   impl_->later([this, call, token] {

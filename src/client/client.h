@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/host.h"
+#include "core/guard.h"
 #include "core/request.h"
 #include "core/time.h"
 #include "redlock/error.h"
@@ -52,6 +53,7 @@ struct ClientConfig {
   std::vector<std::string> node_labels;
   std::string prefix;
   core::Millis max_ttl{30000};
+  core::Guard::Setup guard;  // without nodes and max_ttl, which are told here
   std::size_t max_waiters_per_name = 10000;
   std::size_t max_pending_calls = 100000;
   std::function<void(LogLevel, std::string_view)> log;  // may be empty
@@ -92,7 +94,13 @@ class Client {
 
   // ---- from the host ----
   void on_reply(core::Node node, RequestTag tag, core::Reply reply, std::string_view text);
+  void on_identified(core::Node node, core::ServerId run_id);
+  // Null: the node did not tell.
+  void on_verified(core::Node node, const core::Verification* found);
+  void on_mended(core::Node node, core::MendResult result);
+  void on_check(core::Node node, const core::Reading& reading);
   void on_node_up(core::Node node);
+  void on_node_down(core::Node node);
   void on_wake();
   void on_turn_end();
 

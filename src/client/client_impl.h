@@ -50,7 +50,11 @@ struct ExtensionSlot {
 };
 
 struct Client::Impl {
-  Impl(Host& host, ClientConfig config) : host(host), config(std::move(config)) {}
+  Impl(Host& host, ClientConfig made) : host(host), config(std::move(made)) {
+    config.guard.terms.nodes = static_cast<std::uint8_t>(nodes());
+    config.guard.terms.max_ttl = config.max_ttl;
+    guard = core::Guard(config.guard);
+  }
 
   using SessionEntry = Slots<SessionSlot>::Entry;
   using ReleaseEntry = Slots<ReleaseSlot>::Entry;
@@ -73,7 +77,7 @@ struct Client::Impl {
   // client_session.cpp
   SessionEntry& add_session(LockName name, const AcquireOptions& options, AcquireCallback done,
                             LeaseEvents events);
-  [[nodiscard]] std::optional<Error> not_now() const;
+  [[nodiscard]] std::optional<Error> not_now(const LockName& name) const;
   void begin_head(CallId call);
   void begin(SessionEntry& entry);
   void step(SessionEntry& entry, const core::Event& event);
@@ -92,6 +96,14 @@ struct Client::Impl {
   void run(ExtensionEntry& entry, const core::Actions& actions);
   void answer_extension(ExtensionEntry& entry);
   void reschedule(ReleaseEntry& entry);
+
+  // client_guard.cpp
+  void run(const core::GuardCommands& commands);
+  void tell_of(const core::GuardCommand& command) const;
+  [[nodiscard]] core::Reply counted(core::Node node, core::Reply reply) const;
+  void trim(core::Node node, const std::string& key, const core::Reply& reply);
+  [[nodiscard]] std::string terms_in_words(core::Node node) const;
+  void reschedule_guard();
 
   // One list of actions for each depth of stepping; kept, so that a warm client allocates nothing for them.
   class Batch {
@@ -115,6 +127,9 @@ struct Client::Impl {
 
   Host& host;
   ClientConfig config;
+  core::Guard guard;
+  std::array<core::Judgement, core::kMaxNodes> judged{};  // by the check that came last
+  core::GuardCommands guard_commands;
   Slots<SessionSlot> sessions;
   Slots<ReleaseSlot> releases;
   // By the slot of a session: the latest release that came from it, which hears of what was sent before.

@@ -9,7 +9,13 @@ using core::ActionKind;
 using core::EventKind;
 using Phase = core::Session::Phase;
 
-std::optional<Error> Client::Impl::not_now() const {
+std::optional<Error> Client::Impl::not_now(const LockName& name) const {
+  if (config.prefix.empty() && name.str().starts_with(core::kOwnKeys))
+    return Error{ErrorCode::invalid,
+                 "the name begins with " + std::string(core::kOwnKeys) +
+                     ", and there is no prefix: its key could be one of the guard's",
+                 {},
+                 {}};
   if (closed) return Error{ErrorCode::closed, "", {}, {}};
   if (pending < config.max_pending_calls) return std::nullopt;
   return Error{

@@ -9,18 +9,25 @@
 // those for what could not be sent meanwhile, are delivered before Client::on_node_up for the next one:
 // clean-up that is told "not connected" waits for that call. A node that is being connected for the first
 // time keeps the request until it is ready or the connect timeout has passed.
+//
+// With the guard on, a check of the node goes behind the votes of each write, and its reading is delivered by
+// Client::on_check right before the votes' replies, which wait for it. A connection is announced in this
+// order: on_identified, on_verified (guard on), on_node_up; its end by on_node_down, before any later word of
+// that node.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "core/guard_facts.h"
 #include "core/request.h"
 #include "core/time.h"
 
 namespace redlock::client {
 
-enum class Machine : std::uint8_t { session, release, extension };
+enum class Machine : std::uint8_t { session, release, extension, guard };
+inline constexpr int kMachines = 4;
 
 // Finds the machine that asked, in the client's tables; opaque to hosts.
 struct RequestTag {
@@ -44,6 +51,12 @@ class Host {
   // `key` is prefix and name; it is only valid during the call.
   virtual void send(core::Node node, RequestTag tag, const core::Request& request, std::string_view key,
                     core::Micros timeout_cap) = 0;
+  // Answered once each, by Client::on_verified and Client::on_mended, never from inside. With the guard off
+  // they are not called.
+  virtual void verify(core::Node node) = 0;
+  virtual void mend(core::Node node, const core::GuardOrder& order) = 0;
+  // A lock's key with more life left than `longest` gets that. Nobody waits for the answer.
+  virtual void trim(core::Node node, std::string_view key, core::Millis longest) = 0;
   // Calls Client::on_wake when this instant is reached, on whichever clock is first; replaces the former one.
   virtual void wake_at(std::optional<core::Instant> at) = 0;
   // Calls Client::on_turn_end once, at the end of this loop turn.

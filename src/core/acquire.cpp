@@ -21,7 +21,7 @@ Instant Acquire::deadline() const {
 
 void Acquire::on_reply(Node node, Round round, const Reply& reply, Instant now) {
   if (round != ballot_.round() || verdict_ != Verdict::pending) return;
-  const bool grant = reply.kind == ReplyKind::granted;
+  const bool grant = reply.kind == ReplyKind::granted && reply.counted;
   if (grant) ends_.set(node, vote_end(ballot_.t0(), setup_.ttl));
   ballot_.record(node, reply, grant, now);
   decide(now);

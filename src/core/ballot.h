@@ -38,6 +38,8 @@ class Ballot {
   [[nodiscard]] int count(Cause cause) const;
   // The shortest time left that a refusing node named, or kNoTimeLeft.
   [[nodiscard]] Millis time_left() const;
+  // How long until so many nodes have settled that a majority votes, or kNoTimeLeft where that is not known.
+  [[nodiscard]] Millis settles_in() const;
   // Why a round was lost, or given up while pending, in the order of the specification. Nodes that have not
   // answered yet might have granted.
   [[nodiscard]] ErrorCode reason() const;

@@ -94,6 +94,20 @@ std::string_view to_string(Cause cause) {
       return "protocol";
     case Cause::other:
       return "other";
+    case Cause::settling:
+      return "settling";
+    case Cause::unverified:
+      return "unverified";
+    case Cause::evicting:
+      return "evicting";
+    case Cause::own_clock:
+      return "own_clock";
+    case Cause::mismatch:
+      return "mismatch";
+    case Cause::same_server:
+      return "same_server";
+    case Cause::no_fencing:
+      return "no_fencing";
   }
   return "?";
 }
@@ -170,6 +184,20 @@ std::string_view meaning(Cause cause) {
       return "does not answer as Redis does";
     case Cause::other:
       return "";
+    case Cause::settling:
+      return "settling after a loss of memory";
+    case Cause::unverified:
+      return "not verified yet";
+    case Cause::evicting:
+      return "may evict locks (set maxmemory-policy noeviction)";
+    case Cause::own_clock:
+      return "not counted, since the clock of this machine stood still";
+    case Cause::mismatch:
+      return "of another deployment";
+    case Cause::same_server:
+      return "the same server as another node";
+    case Cause::no_fencing:
+      return "could not raise the counter of fencing tokens";
   }
   return "";
 }
@@ -228,7 +256,10 @@ std::string all_answers(const std::vector<NodeReport>& nodes) {
 
 std::string Error::message() const {
   std::string line(meaning(code));
-  if (time_left) line += " for another " + format_duration(*time_left) + " at most, unless extended";
+  if (time_left) {
+    line += " for another " + format_duration(*time_left);
+    if (code == ErrorCode::contended) line += " at most, unless extended";
+  }
   if (!detail.empty()) line += ": " + detail;
   line += all_answers(nodes);
   return printable(line);

@@ -27,7 +27,7 @@ Instant Extend::deadline(Instant now) const {
 void Extend::on_reply(Node node, Round round, const Reply& reply, Instant now) {
   if (round != ballot_.round()) return;
   on_wake(now);
-  const bool grant = reply.kind == ReplyKind::granted;
+  const bool grant = reply.kind == ReplyKind::granted && reply.counted;
   if (outcome_ == Outcome::unknown && !grant) {
     ballot_.record(node, reply, false, now);
     if (taken()) outcome_ = Outcome::lost;

@@ -81,6 +81,17 @@ enum class RequestKind : std::uint8_t {
   release,  // token owns it: delete it
   undo      // the same for a failed attempt; it hands nothing over and wakes nobody, which a release may do
 };
+constexpr bool cleans_up(RequestKind kind) {
+  return kind == RequestKind::release || kind == RequestKind::undo;
+}
+// Votes count, and so need the guard's word for their node; the other requests only clean up.
+constexpr bool is_vote(RequestKind kind) {
+  return !cleans_up(kind);
+}
+
+// A value of a name's fencing counter: microseconds of a wall clock, or a little above.
+using Fencing = std::int64_t;
+inline constexpr Fencing kNoFencing = 0;
 
 struct Request {
   RequestKind kind = RequestKind::acquire;
@@ -88,6 +99,12 @@ struct Request {
   bool want_time_left = false;
   Token token;
   Millis ttl{0};
+  // The deployment's; 0 where nothing of the request depends on it. A key's life is cut to what it allows,
+  // and a counter is kept near the node's own clock by it.
+  Millis max_ttl{0};
+  bool fenced = false;  // acquire: a counter value is wanted along with the vote
+  // acquire: the proposal. extend: what the counter has to reach.
+  Fencing fencing = kNoFencing;
 
   friend constexpr bool operator==(const Request&, const Request&) = default;
 };
@@ -108,6 +125,10 @@ struct Reply {
   Cause cause = Cause::none;
   Millis time_left = kNoTimeLeft;  // held: where it was asked for
   bool nothing_sent = false;  // whatever the cause: the request never left, so it cannot be executed later
+  // False: the node did what the reply says, but its vote tells nothing, since the guard check behind it did
+  // not come out well (S7); `cause` says why, and for `settling` time_left how long that lasts.
+  bool counted = true;
+  Fencing fencing = kNoFencing;  // granted, of a fenced acquire: the counter's value
 
   // Whether a further reply to the same request can still come.
   [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }

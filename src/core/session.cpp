@@ -60,6 +60,9 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       if (phase_ != Phase::held) break;
       end_hold(ActionKind::released, out);
       break;
+    case EventKind::expel:
+      if (phase_ == Phase::held) lose(now, out);
+      break;
   }
 }
 
@@ -154,7 +157,8 @@ bool Session::begin_hold(Instant until, Instant t0, Instant now, Actions& out) {
 
 void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   last_error_ = why;
-  const bool hopeless = why == ErrorCode::denied;  // a wrong password does not get better by waiting
+  // A wrong password does not get better by waiting, nor a list of nodes that belongs to others.
+  const bool hopeless = why == ErrorCode::denied || why == ErrorCode::invalid;
   if (setup_.once || hopeless || (setup_.give_up_at && passed(*setup_.give_up_at, now))) {
     finish(why, out);
     return;

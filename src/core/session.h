@@ -23,7 +23,8 @@ enum class EventKind : std::uint8_t {
   wake,     // nothing happened but time; harmless when early
   cancel,   // ends the wait; nothing once the lease is held
   extend,   // by hand, to `ttl`
-  release   // ends the lease
+  release,  // ends the lease
+  expel     // the lease cannot be relied on any more: lost
 };
 
 struct Event {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/assert.h"
+#include "core/guard_facts.h"
 #include "redis/codec.h"
 #include "redis/scripts.h"
 
@@ -61,7 +62,8 @@ void append_request(std::string& out, const core::Request& request, std::string_
       return;
     case core::RequestKind::extend:
       append_all(out, eval, name(extend_script()), "1", key, token, Digits(request.ttl),
-                 request.heal ? "1" : "0");
+                 request.heal ? "1" : "0",
+                 Digits(request.max_ttl.count() > 0 ? core::longest_life(request.max_ttl) : core::Millis{0}));
       return;
     case core::RequestKind::release:
     case core::RequestKind::undo:

@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/guard_facts.h"
 #include "core/request.h"
 #include "core/validity.h"
 #include "redis/password_file.h"
 #include "redlock/duration.h"
+#include "redlock/name.h"
 #include "redlock/node_url.h"
 
 namespace redlock {
@@ -125,6 +127,17 @@ void check_tls(const ClientOptions& options, std::vector<std::string>& faults) {
   }
 }
 
+void check_guard(const ClientOptions& options, std::vector<std::string>& faults) {
+  if (!core::Deployment::fits(options.guard.deployment))
+    faults.push_back("guard.deployment is \"" + printable(options.guard.deployment) + "\"; it is 1 to " +
+                     std::to_string(core::Deployment::kMostChars) +
+                     " letters, digits, dots, dashes or underscores");
+  check_length("guard.grace", options.guard.grace, milliseconds{0}, faults);
+  if (options.prefix.starts_with(core::kOwnKeys))
+    faults.push_back("prefix begins with " + std::string(core::kOwnKeys) +
+                     ", where the guard keeps its own keys; take another");
+}
+
 }  // namespace
 
 std::optional<Error> validate(const ClientOptions& options) {
@@ -132,6 +145,7 @@ std::optional<Error> validate(const ClientOptions& options) {
   check_nodes(options, faults);
   check_login(options, faults);
   check_tls(options, faults);
+  check_guard(options, faults);
   check_length("max_ttl", options.max_ttl, milliseconds{1}, faults);
   check_length("connect_timeout", options.connect_timeout, milliseconds{1}, faults);
   check_length("min_node_timeout", options.min_node_timeout, milliseconds{1}, faults);

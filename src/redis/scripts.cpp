@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/assert.h"
+#include "redis/guard_wire.h"
 
 namespace redlock::redis {
 namespace {
@@ -16,7 +17,12 @@ namespace {
 constexpr std::string_view kExtend = R"(local owner = redis.call('GET', KEYS[1])
 if owner == ARGV[1] then
   local left = redis.call('PTTL', KEYS[1])
-  if left >= 0 and left < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+  local longest = tonumber(ARGV[4])
+  if left >= 0 and left < tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  elseif longest > 0 and left > longest then
+    redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  end
   return 1
 end
 if owner then
@@ -56,6 +62,43 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', life)
 return {1, kind, owner, left}
 )";
 
+// tonumber and %d keep to whole milliseconds far below 2^53.
+constexpr std::string_view kMend = R"(local mark, what = ARGV[1], ARGV[2]
+local old = redis.call('GET', KEYS[1])
+if what == 'remark' then
+  if old ~= ARGV[7] then return 0 end
+  redis.call('SET', KEYS[1], mark)
+  return 1
+end
+if what == 'init' then
+  if old then return 0 end
+  redis.call('DEL', KEYS[2])
+  redis.call('SET', KEYS[1], mark)
+  return 1
+end
+local max_ttl = tonumber(ARGV[4])
+if old then
+  local nodes, ttl, name = string.match(old, '^redlock1 %x+ %x+ (%d+) (%d+) (%S+) %d+$')
+  if what ~= 'reconfigure' and (nodes ~= ARGV[3] or ttl ~= ARGV[4] or name ~= ARGV[5]) then return -1 end
+  if ttl and tonumber(ttl) > max_ttl then max_ttl = tonumber(ttl) end
+  if what == 'settle' and old == mark then return 0 end
+end
+local life = math.ceil(max_ttl * 1.01) + 2 + tonumber(ARGV[6])
+local time = redis.call('TIME')
+if redis.call('PTTL', KEYS[2]) < life then
+  local ends = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + life
+  redis.call('SET', KEYS[2], string.format('%.0f', ends), 'PX', string.format('%.0f', life))
+end
+redis.call('SET', KEYS[1], mark)
+return 1
+)";
+
+constexpr std::string_view kTrim = R"(if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[1]) then
+  return redis.call('PEXPIRE', KEYS[1], ARGV[1])
+end
+return 0
+)";
+
 std::string sha1_hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -84,7 +127,17 @@ const Script& release_script() {
 }
 
 const Script& take_over_script() {
-  static const Script script(kTakeOver);
+  static const Script& script = *new Script(kTakeOver);
+  return script;
+}
+
+const Script& trim_script() {
+  static const Script& script = *new Script(kTrim);
+  return script;
+}
+
+const Script& mend_script() {
+  static const Script& script = *new Script(kMend);
   return script;
 }
 

@@ -32,10 +32,12 @@ inline constexpr long long kDone = 1;
 inline constexpr long long kMissing = 0;
 inline constexpr long long kHeldNoExpiry = -1;
 
-// KEYS[1] lock, ARGV[1] token, ARGV[2] ttl in ms, ARGV[3] "1" to heal.
+// KEYS[1] lock, ARGV[1] token, ARGV[2] ttl in ms, ARGV[3] "1" to heal, ARGV[4] the longest life that any key
+// may have, or 0.
 //
 // The key has our token: its life becomes at least ttl, kDone. It is never lowered (S3): an extension that
 // was held up must not cut short the life that a younger one gave. A key without expiry stays without.
+// Only a life that no client gave (the node's clock was stepped back) is cut to the longest.
 //
 // No key: healing sets it anew with ttl, kDone; otherwise nothing happens, kMissing.
 //

@@ -76,6 +76,10 @@ expected<Configuration, Error> configure(const ClientOptions& options) {
   made.host.log = guarded(options.log);
   made.client.prefix = options.prefix;
   made.client.max_ttl = options.max_ttl;
+  made.host.guarded = options.guard.enabled;
+  made.client.guard.on = options.guard.enabled;
+  made.client.guard.terms.deployment = core::Deployment(options.guard.deployment);
+  made.client.guard.grace = options.guard.grace;
   made.client.max_waiters_per_name = options.max_waiters_per_name;
   made.client.max_pending_calls = options.max_pending_calls;
   made.client.log = made.host.log;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "redis/guard_wire.h"
 #include "redis/password_file.h"
 #include "uv/clocks.h"
 
@@ -35,8 +36,8 @@ Connection::Connection(Shared& shared, const NodeUrl& url, Events events)
       url_(url),
       log_(shared.log, url.label()),
       dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url),
-      handshake_(url),
-      pipeline_(shared.encoder, shared.min_node_timeout, events_.reply) {
+      handshake_(url, static_cast<bool>(events_.check)),
+      pipeline_(shared.encoder, shared.min_node_timeout, events_.reply, events_.check) {
   uv_timer_init(shared_.loop, &timer_);
   timer_.data = this;
   shared_.lifetime->add();
@@ -103,6 +104,7 @@ void Connection::check_timers() {
 }
 
 void Connection::deliver() {
+  if (std::exchange(down_event_due_, false) && events_.down) events_.down();
   delivering_.swap(answers_);  // what callbacks add comes at the end of the next turn
   for (auto& answer : delivering_) {
     if (state_ == State::closed) break;
@@ -116,7 +118,9 @@ void Connection::deliver() {
     done(std::move(answer.raw->answer));
   }
   delivering_.clear();
-  if (std::exchange(up_event_due_, false)) events_.up();
+  if (std::exchange(up_event_due_, false))
+    events_.up(redis::parse_server_id(handshake_.identity().run_id),
+               events_.check ? &verification_ : nullptr);
 }
 
 void Connection::flush() {
@@ -199,6 +203,7 @@ void Connection::say_hello() {
   }
   std::string hello = handshake_.begin();
   handshake_sent_ = transport_clock();
+  hello_sent_ = read_clocks();
   write(hello);
 }
 
@@ -247,6 +252,9 @@ void Connection::on_ready() {
   }
   leftover_.reset();
   log_.connected(handshake_.shortcomings());
+  verification_ = handshake_.verification();
+  verification_.reading.sent = hello_sent_;
+  verification_.reading.received = read_clocks();
   up_event_due_ = true;
   shared_.turn->request();
 }
@@ -287,6 +295,7 @@ void Connection::go_down(Trouble trouble) {
   const bool was_up = state_ == State::up;
   if (was_up && pipeline_.awaits_answers() && handshake_.identity().client_id != 0)
     leftover_ = handshake_.identity();
+  down_event_due_ = was_up && !up_event_due_;
   state_ = State::waiting;
   tried_ = true;
   stream_.reset();

@@ -51,8 +51,11 @@ struct Shared {
 class Connection {
  public:
   struct Events {
-    Pipeline::OnReply reply;   // never from inside send()
-    std::function<void()> up;  // after all answers of the connection before
+    Pipeline::OnReply reply;  // never from inside send()
+    Pipeline::OnCheck check;  // empty: the guard is off
+    // After all answers of the connection before; the verification only with the guard.
+    std::function<void(core::ServerId run_id, const core::Verification*)> up;
+    std::function<void()> down;
   };
 
   Connection(Shared& shared, const NodeUrl& url, Events events);
@@ -128,6 +131,9 @@ class Connection {
   std::optional<core::Micros> write_failed_;
 
   bool up_event_due_ = false;
+  bool down_event_due_ = false;
+  core::Instant hello_sent_;
+  core::Verification verification_;
   std::vector<Answer> answers_;
   std::vector<Answer> delivering_;
   core::Reply down_reply_;

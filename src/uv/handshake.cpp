@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "redis/guard_wire.h"
+
 namespace redlock::uv {
 namespace {
 
@@ -54,12 +56,18 @@ std::string Handshake::begin() {
   say(Command::set_name, {"CLIENT", "SETNAME", kClientName});
   say(Command::info, {"INFO", "server"});
   say(Command::script, {"EVALSHA", kNoScript, "0"});
+  facts_.clear();
+  if (guarded_) {
+    expected_.insert(expected_.end(), redis::kVerificationReplies, Command::guard);
+    out += redis::verification_commands();
+  }
   return out;
 }
 
 Handshake::Step Handshake::on_value(const redis::Value& value) {
   using Type = redis::Value::Type;
   const Command command = expected_[at_++];
+  if (command == Command::guard) return on_fact(value);
   const Type wanted = command == Command::client_id ? Type::integer
                       : command == Command::info    ? Type::bulk
                       : command == Command::script  ? Type::error
@@ -73,6 +81,16 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
     if (const Step step = on_info(value.text); step != Step::more) return step;
   }
   return at_ == expected_.size() ? Step::ready : Step::more;
+}
+
+// A refusal here is the guard's business, and shows with every vote.
+Handshake::Step Handshake::on_fact(const redis::Value& value) {
+  facts_.push_back(value);
+  if (at_ < expected_.size()) return Step::more;
+  const auto found = redis::read_verification(facts_.data());
+  if (!found) return Step::nonsense;
+  verification_ = *found;
+  return Step::ready;
 }
 
 Handshake::Step Handshake::on_info(std::string_view info) {

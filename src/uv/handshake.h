@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/guard_facts.h"
 #include "core/request.h"
 #include "redis/codec.h"
 #include "redlock/node_url.h"
@@ -32,7 +33,8 @@ class Handshake {
  public:
   enum class Step : std::uint8_t { more, ready, refused, nonsense };
 
-  explicit Handshake(const NodeUrl& url) : url_(url) {}
+  // `guarded`: the first verification of the guard goes along.
+  explicit Handshake(const NodeUrl& url, bool guarded = false) : url_(url), guarded_(guarded) {}
 
   // From the next begin() on.
   void use_password(std::string password) {
@@ -45,6 +47,8 @@ class Handshake {
 
   // After ready.
   [[nodiscard]] const Identity& identity() const { return identity_; }
+  // After ready, and guarded. Without times.
+  [[nodiscard]] const core::Verification& verification() const { return verification_; }
   // After refused or turned away: what that means for requests, and the server's words without the password.
   [[nodiscard]] core::Reply refusal() const;
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -56,15 +60,19 @@ class Handshake {
   [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
 
  private:
-  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, script };
+  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, script, guard };
 
   Step on_error(Command command, std::string_view text);
   Step on_info(std::string_view info);
+  Step on_fact(const redis::Value& value);
   Step refuse(std::string why);
   [[nodiscard]] static std::string shortcoming(Command command);
   [[nodiscard]] std::string without_secrets(std::string text) const;
 
   NodeUrl url_;
+  bool guarded_;
+  std::vector<redis::Value> facts_;
+  core::Verification verification_;
   std::vector<Command> expected_;
   std::size_t at_ = 0;
   Identity identity_;

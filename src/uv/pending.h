@@ -25,6 +25,7 @@ struct RawCall {
 struct Pending {
   enum class Kind : std::uint8_t {
     request,
+    check,  // of the guard, behind the votes of a write; their answers wait for it
     raw,    // for administration
     silent  // our own; nobody waits for the answer
   };
@@ -37,7 +38,8 @@ struct Pending {
   core::Request request{};
   core::Micros sent{0};  // transport clock; 0: not yet
   core::Micros timeout{0};
-  std::string key;  // of requests that may have to be sent again by text
+  core::Instant asked;  // of a check: before the write
+  std::string key;      // of requests that may have to be sent again by text
   std::unique_ptr<RawCall> raw;
 
   [[nodiscard]] core::Micros deadline() const { return sent + timeout; }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/assert.h"
+#include "redis/guard_wire.h"
+#include "uv/clocks.h"
 
 namespace redlock::uv {
 
@@ -13,19 +15,19 @@ using core::Micros;
 
 namespace {
 
-bool cleans_up(core::RequestKind kind) {
-  return kind == core::RequestKind::release || kind == core::RequestKind::undo;
-}
-
 constexpr core::Reply kTimedOut{core::ReplyKind::unknown, Cause::timed_out, core::kNoTimeLeft};
 
 }  // namespace
 
-Pipeline::Pipeline(redis::Encoder& encoder, Micros min_timeout, OnReply on_reply)
-    : encoder_(encoder), min_timeout_(min_timeout), on_reply_(std::move(on_reply)), values_(1) {}
+Pipeline::Pipeline(redis::Encoder& encoder, Micros min_timeout, OnReply on_reply, OnCheck on_check)
+    : encoder_(encoder),
+      min_timeout_(min_timeout),
+      on_reply_(std::move(on_reply)),
+      on_check_(std::move(on_check)),
+      values_(1) {}
 
 bool Pipeline::has_room(core::RequestKind kind) const {
-  return pending_.size() < (cleans_up(kind) ? 2 * kBacklog : kBacklog);
+  return pending_.size() < (core::cleans_up(kind) ? 2 * kBacklog : kBacklog);
 }
 
 void Pipeline::push(const client::RequestTag& tag, const core::Request& request, std::string_view key,
@@ -39,6 +41,7 @@ void Pipeline::push(const client::RequestTag& tag, const core::Request& request,
   pending.sent = Micros{0};
   pending.timeout = timeout_cap;  // until sent() knows better
   ++unsent_;
+  if (core::is_vote(request.kind)) note_vote(timeout_cap);
   if (request.kind == core::RequestKind::acquire) {
     pending.by_text = false;
     pending.key.clear();
@@ -75,12 +78,29 @@ void Pipeline::push_silent(std::string_view resp) {
   out_ += resp;
 }
 
+void Pipeline::note_vote(Micros timeout_cap) {
+  if (on_check_) vote_cap_ = std::min(vote_cap_.value_or(timeout_cap), timeout_cap);
+}
+
+void Pipeline::push_check() {
+  Pending& pending = pending_.push_back();
+  pending.kind = Pending::Kind::check;
+  pending.by_text = pending.timed_out = false;
+  pending.replies = redis::kCheckReplies;
+  pending.sent = Micros{0};
+  pending.timeout = *std::exchange(vote_cap_, std::nullopt);
+  pending.asked = read_clocks();
+  ++unsent_;
+  out_ += redis::check_commands();
+}
+
 void Pipeline::sent(Micros now) {
+  if (vote_cap_) push_check();
   for (std::size_t i = pending_.size() - unsent_; i < pending_.size(); ++i) {
     Pending& pending = pending_[i];
     if (pending.sent == Micros{0}) {
       pending.sent = now;
-      if (pending.kind == Pending::Kind::request)
+      if (pending.kind == Pending::Kind::request || pending.kind == Pending::Kind::check)
         pending.timeout = rtt_.timeout(min_timeout_, pending.timeout);
     }
     if (pending.timed_out) continue;
@@ -107,6 +127,9 @@ bool Pipeline::accept(Micros now) {
     case Pending::Kind::silent:
       pop();
       break;
+    case Pending::Kind::check:
+      finish_check();
+      break;
     case Pending::Kind::raw:
       finish_raw(now);
       break;
@@ -127,8 +150,29 @@ void Pipeline::finish_request(Micros now) {
   if (answer.no_script && !front.by_text && !is_released_behind(front.request)) return send_again_by_text();
   sample(front, now);
   const client::RequestTag tag = front.tag;
+  const bool waits =
+      on_check_ && core::is_vote(front.request.kind) && answer.reply.kind != core::ReplyKind::failed;
   pop();
-  on_reply_(tag, answer.reply, answer.text);
+  if (waits) {
+    votes_.push_back({tag, answer.reply, answer.text});
+  } else {
+    on_reply_(tag, answer.reply, answer.text);
+  }
+}
+
+void Pipeline::finish_check() {
+  auto reading = redis::read_check(values_.data());
+  if (!reading) {
+    problem_ = "an answer of the wrong kind to the guard's check";
+    return;
+  }
+  reading->sent = pending_.front().asked;
+  reading->received = read_clocks();
+  pop();
+  counting_.swap(votes_);  // a callback may end the connection
+  on_check_(*reading);
+  for (const Vote& vote : counting_) on_reply_(vote.tag, vote.reply, vote.text);
+  counting_.clear();
 }
 
 void Pipeline::finish_raw(Micros now) {
@@ -148,7 +192,7 @@ bool Pipeline::is_released_behind(const core::Request& request) {
   if (request.kind != core::RequestKind::extend) return false;
   for (std::size_t i = 1; i < pending_.size(); ++i) {
     const Pending& later = pending_[i];
-    if (later.kind == Pending::Kind::request && cleans_up(later.request.kind) &&
+    if (later.kind == Pending::Kind::request && core::cleans_up(later.request.kind) &&
         later.request.token == request.token)
       return true;
   }
@@ -156,7 +200,7 @@ bool Pipeline::is_released_behind(const core::Request& request) {
 }
 
 bool& Pipeline::script_known(core::RequestKind kind) {
-  return cleans_up(kind) ? release_known_ : extend_known_;
+  return core::cleans_up(kind) ? release_known_ : extend_known_;
 }
 
 // Same request, same timeout; only its place in the order is the last one now.
@@ -165,6 +209,7 @@ void Pipeline::send_again_by_text() {
   std::swap(again, pending_.front());
   pop();
   again.by_text = true;
+  if (core::is_vote(again.request.kind)) note_vote(again.timeout);
   Pending& back = pending_.push_back();
   std::swap(back, again);
   ++unsent_;
@@ -198,7 +243,9 @@ void Pipeline::expire(Micros now) {
     if (all_so_far) timed_out_ = i + 1;
     if (pending.timed_out || !due) continue;
     pending.timed_out = true;
-    if (pending.kind == Pending::Kind::raw) {
+    if (pending.kind == Pending::Kind::check) {
+      expire_votes();
+    } else if (pending.kind == Pending::Kind::raw) {
       auto done = std::exchange(pending.raw->done, nullptr);
       done({Cause::timed_out, {}, {}, now - pending.sent});
     } else {
@@ -208,11 +255,22 @@ void Pipeline::expire(Micros now) {
   }
 }
 
+// The node answers votes and not the question about itself: no better than no answer.
+void Pipeline::expire_votes() {
+  for (std::size_t i = 0; i < votes_.size(); ++i) {
+    if (std::exchange(votes_[i].timed_out, true)) continue;
+    const client::RequestTag tag = votes_[i].tag;
+    on_reply_(tag, kTimedOut, {});
+  }
+}
+
 void Pipeline::fail_all(core::Reply when_sent, core::Reply when_not, std::optional<core::Reply> front,
                         const std::string& text, std::vector<Answer>& answers) {
+  for (Vote& vote : votes_) answers.push_back({vote.tag, when_sent, text, nullptr});
+  votes_.clear();
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     Pending& pending = pending_[i];
-    if (pending.kind == Pending::Kind::silent) continue;
+    if (pending.kind == Pending::Kind::silent || pending.kind == Pending::Kind::check) continue;
     core::Reply reply = pending.sent == Micros{0} ? when_not : when_sent;
     if (i == 0 && front && pending.sent != Micros{0}) reply = *front;
     if (pending.kind == Pending::Kind::raw && !pending.raw->done) continue;
@@ -223,6 +281,8 @@ void Pipeline::fail_all(core::Reply when_sent, core::Reply when_not, std::option
 
 void Pipeline::clear() {
   pending_.clear();
+  votes_.clear();
+  vote_cap_.reset();
   unsent_ = timed_out_ = have_ = 0;
   extend_known_ = release_known_ = false;
   out_ = {};

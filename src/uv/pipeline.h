@@ -36,8 +36,11 @@ class Pipeline {
   static constexpr std::size_t kBacklog = 4096;
 
   using OnReply = std::function<void(const client::RequestTag&, const core::Reply&, std::string_view text)>;
+  // Right before the replies to the votes that it is about.
+  using OnCheck = std::function<void(const core::Reading&)>;
 
-  Pipeline(redis::Encoder& encoder, core::Micros min_timeout, OnReply on_reply);
+  // Without `on_check` nothing is checked.
+  Pipeline(redis::Encoder& encoder, core::Micros min_timeout, OnReply on_reply, OnCheck on_check = {});
 
   [[nodiscard]] bool has_room(core::RequestKind kind) const;
   [[nodiscard]] bool has_room_for_raw() const { return pending_.size() < kBacklog; }
@@ -46,7 +49,8 @@ class Pipeline {
   void push_raw(std::string_view resp, int replies, core::Micros timeout, std::unique_ptr<RawCall> call);
   void push_silent(std::string_view resp);
 
-  // Bytes that wait to be written. sent() before they are: timeouts run from there.
+  // Bytes that wait to be written. sent() before they are: timeouts run from there, and the guard check goes
+  // behind the votes among them.
   [[nodiscard]] std::string& out() { return out_; }
   void sent(core::Micros now);
 
@@ -73,7 +77,18 @@ class Pipeline {
   [[nodiscard]] core::RttEstimator& rtt() { return rtt_; }
 
  private:
+  struct Vote {
+    client::RequestTag tag;
+    core::Reply reply;
+    std::string text;
+    bool timed_out = false;
+  };
+
+  void note_vote(core::Micros timeout_cap);
+  void push_check();
   void finish_request(core::Micros now);
+  void finish_check();
+  void expire_votes();
   void finish_raw(core::Micros now);
   void send_again_by_text();
   [[nodiscard]] bool is_released_behind(const core::Request& request);
@@ -84,13 +99,17 @@ class Pipeline {
   redis::Encoder& encoder_;
   core::Micros min_timeout_;
   OnReply on_reply_;
+  OnCheck on_check_;
   PendingRing pending_;
   std::size_t unsent_ = 0;     // of pending_, at its end
   std::size_t timed_out_ = 0;  // of pending_, at its beginning: need no look for deadlines
   std::string out_;
   bool extend_known_ = false;  // to the server, by hash
   bool release_known_ = false;
-  std::vector<redis::Value> values_;  // of the front's answer
+  std::optional<core::Micros> vote_cap_;  // votes wait to be written: the shortest of their timeouts
+  std::vector<Vote> votes_;               // answered, and waiting for the check behind them
+  std::vector<Vote> counting_;            // the same while they are handed out
+  std::vector<redis::Value> values_;      // of the front's answer
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/assert.h"
+#include "redis/guard_wire.h"
 #include "uv/connection.h"
 #include "uv/turn.h"
 #include "uv/wake_timer.h"
@@ -45,7 +46,14 @@ UvHost::Impl::Impl(uv_loop_t* loop, HostConfig config)
     Connection::Events events;
     events.reply = [this, node](const client::RequestTag& tag, const core::Reply& reply,
                                 std::string_view text) { client->on_reply(node, tag, reply, text); };
-    events.up = [this, node] { client->on_node_up(node); };
+    if (config.guarded)
+      events.check = [this, node](const core::Reading& reading) { client->on_check(node, reading); };
+    events.up = [this, node](core::ServerId run_id, const core::Verification* found) {
+      client->on_identified(node, run_id);
+      if (found != nullptr) client->on_verified(node, found);
+      client->on_node_up(node);
+    };
+    events.down = [this, node] { client->on_node_down(node); };
     connections.push_back(std::make_unique<Connection>(shared, config.nodes[i], std::move(events)));
   }
 }
@@ -88,6 +96,35 @@ void UvHost::close(std::function<void()> closed) {
 void UvHost::raw(core::Node node, std::string resp, int replies, core::Micros timeout,
                  std::function<void(RawAnswer)> done) {
   impl_->at(node).raw(resp, replies, timeout, std::move(done));
+}
+
+// Asked again after a second anyway.
+void UvHost::verify(core::Node node) {
+  const core::Instant sent = now();
+  raw(node, std::string(redis::verification_commands()), redis::kVerificationReplies,
+      core::Guard::kVerifyEvery, [this, node, sent](const RawAnswer& answer) {
+        auto found =
+            answer.cause == Cause::none ? redis::read_verification(answer.values.data()) : std::nullopt;
+        if (!found) return impl_->client->on_verified(node, nullptr);
+        found->reading.sent = sent;
+        found->reading.received = now();
+        impl_->client->on_verified(node, &*found);
+      });
+}
+
+void UvHost::mend(core::Node node, const core::GuardOrder& order) {
+  std::string resp;
+  redis::append_mend(resp, order);
+  raw(node, std::move(resp), 1, core::Guard::kVerifyEvery, [this, node](const RawAnswer& answer) {
+    const auto result = answer.cause == Cause::none ? redis::read_mend(answer.values.front()) : std::nullopt;
+    impl_->client->on_mended(node, result.value_or(core::MendResult::failed));
+  });
+}
+
+void UvHost::trim(core::Node node, std::string_view key, core::Millis longest) {
+  std::string resp;
+  redis::append_trim(resp, key, longest);
+  raw(node, std::move(resp), 1, core::Guard::kVerifyEvery, [](const RawAnswer&) {});
 }
 
 bool UvHost::idle() const {

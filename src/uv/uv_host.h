@@ -26,6 +26,7 @@ struct HostConfig {
   std::string password_file;  // for nodes without a password; empty: none
   core::Millis connect_timeout{1000};
   core::Millis min_node_timeout{50};
+  bool guarded = false;
   std::function<void(LogLevel, std::string_view)> log;  // may be empty
 };
 
@@ -64,6 +65,9 @@ class UvHost final : public client::Host {
   void wake_at(std::optional<core::Instant> at) override;
   void wake_at_turn_end() override;
   [[nodiscard]] client::Random random() override;
+  void verify(core::Node node) override;
+  void mend(core::Node node, const core::GuardOrder& order) override;
+  void trim(core::Node node, std::string_view key, core::Millis longest) override;
 
  private:
   struct Impl;

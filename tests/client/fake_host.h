@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,11 @@ class FakeHost final : public Host {
   void wake_at(std::optional<core::Instant> at) override { wake_ = at; }
   void wake_at_turn_end() override { turn_end_ = true; }
   Random random() override { return {{0, ++tokens}, jitter}; }
+  void verify(core::Node node) override { verifications.push_back(node); }
+  void trim(core::Node node, std::string_view key, core::Millis longest) override {
+    trims.emplace_back(node, std::string(key), longest);
+  }
+  void mend(core::Node node, const core::GuardOrder& order) override { orders.emplace_back(node, order); }
 
   // ---- the world, by hand
   // The end of the loop turn, and further turns while anything is due without time passing.
@@ -130,6 +136,9 @@ class FakeHost final : public Host {
   std::uint64_t jitter = 3000;  // every retry comes after 3 ms
   std::uint64_t tokens = 0;
   std::vector<Sent> sent;
+  std::vector<core::Node> verifications;
+  std::vector<std::tuple<core::Node, std::string, core::Millis>> trims;
+  std::vector<std::pair<core::Node, core::GuardOrder>> orders;
   std::unique_ptr<Client> client;
 
  private:

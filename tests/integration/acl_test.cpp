@@ -40,6 +40,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   ASSERT_EQ(rule.find("user locker on >choose-a-password "), 0U) << rule;
   RedisServers servers(3, {.durable = false, .password = {}, .settings = {rule}});
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = servers.urls();
   options.user = "locker";
   options.password = "choose-a-password";
@@ -102,6 +103,7 @@ TEST(Acl, WhoMayOnlyLookCanInspect) {
        .password = {},
        .settings = {"user looker on >pw resetkeys ~lock:* resetchannels -@all +get +pttl +type"}});
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = {server.url()};
   options.user = "looker";
   options.password = "pw";

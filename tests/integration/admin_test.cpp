@@ -147,6 +147,7 @@ TEST_F(AdminTest, LeavesNoDescriptorBehind) {
 TEST(AdminPasswords, DeniedIsSaidSo) {
   RedisServers servers(3, RedisOptions{.durable = false, .password = "open-sesame", .settings = {}});
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = servers.urls();
   const auto name = *LockName::make("a");
   auto all = admin::inspect(options, {name});

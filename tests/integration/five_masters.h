@@ -54,6 +54,7 @@ class FiveMasters : public ::testing::Test {
 
   static ClientOptions options() {
     ClientOptions options;
+    options.guard.enabled = false;
     options.nodes = servers().urls();
     // Two slow cores with sanitizers: a node that answers late is not what these tests are about.
     options.min_node_timeout = 1000ms;

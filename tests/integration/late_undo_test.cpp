@@ -30,6 +30,7 @@ class LateUndoTest : public FiveMasters {
   }
   [[nodiscard]] ClientOptions through_relays() const {
     ClientOptions options;
+    options.guard.enabled = false;
     for (const auto& relay : relays_)
       options.nodes.push_back("redis://127.0.0.1:" + std::to_string(relay->port()));
     options.max_ttl = kTtl;

@@ -25,6 +25,7 @@ Outcome try_node(const std::string& url) {
   std::mutex mutex;
   Outcome outcome;
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = {url};
   options.connect_timeout = 20s;
   options.min_node_timeout = 5s;

@@ -88,6 +88,7 @@ TEST_F(LockManagerFaultsTest, AHeldLockSurvivesStaggeredRestarts) {
 TEST(LockManagerPasswords, AreTakenFromTheOptionsAndNeverShown) {
   RedisServers servers(3, RedisOptions{.durable = false, .password = "open-sesame", .settings = {}});
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = servers.urls();
   {
     auto locks = LockManager::create(options);

@@ -28,12 +28,17 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{30};
 constexpr std::chrono::milliseconds kPoll{5};
 
-[[noreturn]] void exec_server(const char* configuration, const char* log, pid_t parent) {
+[[noreturn]] void exec_server(const char* configuration, const char* log, pid_t parent,
+                              const char* clock_shim, const char* clock_file) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent ended before the line above
   const int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   dup2(out, STDOUT_FILENO);
   dup2(out, STDERR_FILENO);
+  if (*clock_shim != '\0') {
+    setenv("LD_PRELOAD", clock_shim, 1);
+    setenv("REDLOCK_CLOCK_FILE", clock_file, 1);
+  }
   execlp("redis-server", "redis-server", configuration, static_cast<char*>(nullptr));
   _exit(127);
 }
@@ -72,6 +77,14 @@ std::string ask(redisContext* context, const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+void RedisServer::step_clock(std::chrono::microseconds offset) const {
+  const std::int64_t micros = offset.count();
+  const int fd = open((directory_ + "/clock").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const bool written = pwrite(fd, &micros, sizeof micros, 0) == sizeof micros;
+  close(fd);
+  if (!written) throw std::runtime_error("the clock's file cannot be written");
+}
 
 std::uint16_t free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -125,9 +138,13 @@ bool RedisServer::try_start() {
   const std::string configuration = directory_ + "/conf";
   const std::string log = directory_ + "/log";
   const pid_t parent = getpid();
+  const auto clock_file = directory_ + "/clock";
+  if (!options_.clock_shim.empty() && !std::filesystem::exists(clock_file))
+    step_clock(std::chrono::microseconds{0});
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
-  if (pid_ == 0) exec_server(configuration.c_str(), log.c_str(), parent);
+  if (pid_ == 0)
+    exec_server(configuration.c_str(), log.c_str(), parent, options_.clock_shim.c_str(), clock_file.c_str());
   const auto limit = steady_clock::now() + kStartLimit;
   while (steady_clock::now() < limit) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {

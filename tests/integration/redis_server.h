@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ struct RedisOptions {
   bool durable = true;                // append-only file, fsync always; otherwise nothing is kept
   std::string password;               // requirepass; empty: none
   std::vector<std::string> settings;  // further lines of the configuration file: "maxclients 10", "user ..."
+  std::string clock_shim{}; // the library that lets step_clock() work; empty: the clock is the machine's
 };
 
 class RedisServer {
@@ -40,6 +42,9 @@ class RedisServer {
   void kill();      // SIGKILL, and waits for its end
   void shutdown();  // SIGTERM, and waits for its end
   void start();     // again, after kill or shutdown: same port, same directory; waits until it answers
+
+  // Its wall clock, from now on so far from the machine's.
+  void step_clock(std::chrono::microseconds offset) const;
 
   // One command on a connection of its own, with the password. Integers as digits, nil as "(nil)", errors
   // with their text, arrays as lines.

@@ -31,6 +31,8 @@ class Relay {
   [[nodiscard]] int cuts() const { return cuts_; }
   // Cuts every connection that stands now; later ones live.
   void cut();
+  // Later connections go to another server: the address has moved.
+  void lead_to(std::uint16_t server_port) { server_port_ = server_port; }
 
  private:
   struct Line {
@@ -45,7 +47,7 @@ class Relay {
   bool pass(Line& line, bool to_client);
 
   Options options_;
-  std::uint16_t server_port_;
+  std::atomic<std::uint16_t> server_port_;
   std::uint16_t port_ = 0;
   int listener_ = -1;
   int wake_fd_ = -1;

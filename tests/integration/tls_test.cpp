@@ -253,6 +253,7 @@ TEST_F(TlsTest, SurvivesACutAnywhereInTheHandshake) {
 TEST_F(TlsTest, AManagerUsesItAndChecksItsFiles) {
   serve(good());
   ClientOptions options;
+  options.guard.enabled = false;
   options.nodes = {"rediss://127.0.0.1:" + std::to_string(tls_port_)};
   options.min_node_timeout = std::chrono::seconds(10);
   options.connect_timeout = std::chrono::seconds(20);

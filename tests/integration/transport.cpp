@@ -61,7 +61,7 @@ Transport::Transport(NodeUrl url, TransportOptions options)
     replies.push_back({tag.slot, reply, std::string(text)});
     if (on_reply) on_reply(Got(replies.back()));
   };
-  events.up = [this] {
+  events.up = [this](core::ServerId, const core::Verification*) {
     ++ups;
     replies_at_last_up = replies.size();
     if (on_up) on_up();

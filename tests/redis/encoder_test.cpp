@@ -51,11 +51,11 @@ TEST(Encoder, Acquire) {
 TEST(Encoder, Extend) {
   const auto& script = extend_script();
   EXPECT_EQ(encode(request(RequestKind::extend, 1ms), "k"),
-            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "0"}));
+            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "0", "0"}));
   EXPECT_EQ(encode(request(RequestKind::extend, 1ms, true), "k"),
-            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "1"}));
+            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "1", "1", "0"}));
   EXPECT_EQ(encode(request(RequestKind::extend, 36000000000ms, true), "k", true),
-            resp({"EVAL", text(script), "1", "k", kTokenText, "36000000000", "1"}));
+            resp({"EVAL", text(script), "1", "k", kTokenText, "36000000000", "1", "0"}));
 }
 
 TEST(Encoder, ReleaseAndUndo) {

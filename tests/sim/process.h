@@ -50,6 +50,9 @@ class Process final : public client::Host, public Listener {
   void wake_at(std::optional<core::Instant> at) override;
   void wake_at_turn_end() override { turn_end_wanted_ = true; }
   [[nodiscard]] client::Random random() override;
+  void verify(core::Node node) override;
+  void mend(core::Node node, const core::GuardOrder& order) override;
+  void trim(core::Node node, std::string_view key, core::Millis longest) override;
 
   // ---- Listener
   void replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) override;

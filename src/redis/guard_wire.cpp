@@ -1,0 +1,238 @@
+// See guard_wire.h. A server that isn't trusted answers: everything that is read here is checked, and what
+// does not fit makes a vote not count.
+#include "redis/guard_wire.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace redlock::redis {
+namespace {
+
+constexpr std::string_view kVersion = "redlock1";
+constexpr core::Millis kLongest = std::chrono::hours(10000);
+
+// A line of INFO; empty where there is none.
+std::string_view field(std::string_view info, std::string_view name) {
+  std::size_t at = 0;
+  while ((at = info.find(name, at)) != std::string_view::npos) {
+    const bool line_begins = at == 0 || info[at - 1] == '\n';
+    at += name.size();
+    if (!line_begins || at >= info.size() || info[at] != ':') continue;
+    const auto end = info.find_first_of("\r\n", at);
+    return info.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+  }
+  return {};
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string hex(const core::ServerId& id) {
+  std::string text(32, '0');
+  std::array<char, 16> digits{};
+  const auto put = [&](std::uint64_t half, std::size_t at) {
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), half, 16).ptr;
+    const auto size = static_cast<std::size_t>(end - digits.data());
+    std::copy(digits.data(), end, text.begin() + static_cast<std::ptrdiff_t>(at + 16 - size));
+  };
+  put(id.high, 0);
+  put(id.low, 16);
+  return text;
+}
+
+// What stands between two spaces, front first.
+std::string_view word(std::string_view& text) {
+  const auto end = std::min(text.find(' '), text.size());
+  const auto first = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return first;
+}
+
+void read_replication(std::string_view info, core::Reading& reading) {
+  reading.master = field(info, "role") == "master";
+  reading.replid = parse_server_id(field(info, "master_replid"));
+  const auto second = field(info, "master_replid2");
+  reading.was_replica = second.find_first_not_of('0') != std::string_view::npos;
+  reading.replicas = number<std::uint16_t>(field(info, "connected_slaves")).value_or(1);
+}
+
+void read_mark(const Value& value, core::Reading& reading) {
+  if (value.type == Value::Type::nil) return;
+  const auto mark = parse_mark(value.text);
+  reading.mark_state = mark ? core::MarkState::present : core::MarkState::garbled;
+  if (mark) reading.mark = *mark;
+}
+
+bool is_error(const Value& value) {
+  return value.type == Value::Type::error;
+}
+
+bool text_or_nil(const Value& value) {
+  return value.type == Value::Type::bulk || value.type == Value::Type::nil;
+}
+
+}  // namespace
+
+core::ServerId parse_server_id(std::string_view text) {
+  core::ServerId id;
+  if (text.size() < 32) return id;
+  const auto half = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    const char* const end = text.data() + at + 16;
+    const auto result = std::from_chars(text.data() + at, end, value, 16);
+    return result.ec == std::errc{} && result.ptr == end ? value : 0;
+  };
+  id.high = half(0);
+  id.low = half(16);
+  return id;
+}
+
+std::string format_mark(const core::Mark& mark) {
+  std::string text(kVersion);
+  const auto add = [&](std::string_view part) { (text += ' ') += part; };
+  add(hex(mark.run_id));
+  add(hex(mark.replid));
+  add(std::to_string(mark.terms.nodes));
+  add(std::to_string(mark.terms.max_ttl.count()));
+  add(mark.terms.deployment.view());
+  add(std::to_string(mark.evicted));
+  return text;
+}
+
+std::optional<core::Mark> parse_mark(std::string_view text) {
+  if (word(text) != kVersion) return std::nullopt;
+  core::Mark mark;
+  mark.run_id = parse_server_id(word(text));
+  mark.replid = parse_server_id(word(text));
+  const auto nodes = number<std::uint8_t>(word(text));
+  const auto max_ttl = number<std::int64_t>(word(text));
+  const auto deployment = word(text);
+  const auto evicted = number<std::int64_t>(word(text));
+  const bool fits = mark.run_id.known() && mark.replid.known() && nodes && *nodes >= 1 && max_ttl &&
+                    *max_ttl >= 1 && *max_ttl <= kLongest.count() && core::Deployment::fits(deployment) &&
+                    evicted && *evicted >= 0 && text.empty();
+  if (!fits) return std::nullopt;
+  mark.terms = {*nodes, core::Millis{*max_ttl}, core::Deployment(deployment)};
+  mark.evicted = *evicted;
+  return mark;
+}
+
+std::string_view check_commands() {
+  static const std::string& commands = *new std::string([] {
+    std::string out;
+    append_command(out, {"MGET", kGuardKey, kSettlingKey});
+    append_command(out, {"TIME"});
+    append_command(out, {"INFO", "replication"});
+    append_command(out, {"INFO", "stats"});
+    return out;
+  }());
+  return commands;
+}
+
+std::string_view verification_commands() {
+  static const std::string& commands = *new std::string([] {
+    std::string out(check_commands());
+    append_command(out, {"INFO", "server"});
+    append_command(out, {"INFO", "memory"});
+    return out;
+  }());
+  return commands;
+}
+
+// The settling key's value is the node's own time, in ms, at which it goes away.
+std::optional<core::Reading> read_check(const Value* values) {
+  core::Reading reading;
+  for (int i = 0; i < kCheckReplies; ++i) {
+    if (!is_error(values[i])) continue;
+    reading.failed = cause_of_error(values[i].text);
+    return reading;
+  }
+  const auto& keys = values[0];
+  const auto& time = values[1];
+  const auto& info = values[2];
+  const bool fits = keys.type == Value::Type::array && keys.items.size() == 2 && text_or_nil(keys.items[0]) &&
+                    text_or_nil(keys.items[1]) && time.type == Value::Type::array && time.items.size() == 2 &&
+                    info.type == Value::Type::bulk && values[3].type == Value::Type::bulk;
+  if (!fits) return std::nullopt;
+  const auto seconds = number<std::int64_t>(time.items[0].text);
+  const auto micros = number<std::int64_t>(time.items[1].text);
+  constexpr std::int64_t kMostSeconds = 1LL << 40U;
+  if (!seconds || !micros || *seconds < 0 || *seconds > kMostSeconds || *micros < 0 || *micros >= 1000000)
+    return std::nullopt;
+  reading.node_time = core::Micros{*seconds * 1000000 + *micros};
+  read_mark(keys.items[0], reading);
+  reading.settling = keys.items[1].type == Value::Type::bulk;
+  if (reading.settling) {
+    const auto end = core::Millis{number<std::int64_t>(keys.items[1].text).value_or(0)};
+    const auto now = std::chrono::floor<core::Millis>(reading.node_time);
+    reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
+  }
+  read_replication(info.text, reading);
+  const auto evicted = number<std::int64_t>(field(values[3].text, "evicted_keys"));
+  reading.evicted = evicted.value_or(0);
+  if (!reading.replid.known() || reading.evicted < 0 || !evicted) reading.failed = Cause::unverified;
+  return reading;
+}
+
+std::optional<core::Verification> read_verification(const Value* values) {
+  const auto reading = read_check(values);
+  if (!reading) return std::nullopt;
+  core::Verification found;
+  found.reading = *reading;
+  for (int i = kCheckReplies; i < kVerificationReplies; ++i) {
+    if (is_error(values[i])) {
+      if (found.reading.failed == Cause::none) found.reading.failed = cause_of_error(values[i].text);
+    } else if (values[i].type != Value::Type::bulk) {
+      return std::nullopt;
+    }
+  }
+  if (found.reading.failed != Cause::none) return found;
+  found.run_id = parse_server_id(field(values[kCheckReplies].text, "run_id"));
+  const std::string_view memory = values[kCheckReplies + 1].text;
+  const auto policy = field(memory, "maxmemory_policy");
+  const auto bound = number<std::uint64_t>(field(memory, "maxmemory"));
+  found.evicts = policy != "noeviction" && bound.value_or(1) != 0;
+  if (!found.run_id.known() || policy.empty() || !bound) found.reading.failed = Cause::unverified;
+  return found;
+}
+
+void append_mend(std::string& out, const core::GuardOrder& order, bool reconfigure) {
+  const std::string mark = format_mark(order.mark);
+  const std::string nodes = std::to_string(order.mark.terms.nodes);
+  const std::string max_ttl = std::to_string(order.mark.terms.max_ttl.count());
+  const std::string grace = std::to_string(order.grace.count());
+  const std::string expected = order.expected == core::Mark{} ? "" : format_mark(order.expected);
+  const std::string_view what = reconfigure                     ? "reconfigure"
+                                : !order.settle                 ? "remark"
+                                : order.why == core::Why::again ? "again"
+                                                                : "settle";
+  append_command(out, {"EVAL", mend_script().text(), "2", kGuardKey, kSettlingKey, mark, what, nodes, max_ttl,
+                       order.mark.terms.deployment.view(), grace, expected});
+}
+
+void append_trim(std::string& out, std::string_view key, core::Millis longest) {
+  append_command(out, {"EVAL", trim_script().text(), "1", key, std::to_string(longest.count())});
+}
+
+std::optional<core::MendResult> read_mend(const Value& value) {
+  if (value.type == Value::Type::error) return core::MendResult::failed;
+  if (value.type != Value::Type::integer) return std::nullopt;
+  switch (value.integer) {
+    case 1:
+      return core::MendResult::done;
+    case 0:
+      return core::MendResult::unneeded;
+    case -1:
+      return core::MendResult::mismatched;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace redlock::redis

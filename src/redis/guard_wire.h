@@ -1,0 +1,65 @@
+// The guard's commands and what their answers say. The check goes behind every write of votes, so its bytes
+// are fixed and made once. See core/guard_facts.h for the meaning.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/guard.h"
+#include "core/guard_facts.h"
+#include "redis/codec.h"
+#include "redis/scripts.h"
+
+namespace redlock::redis {
+
+inline constexpr std::string_view kGuardKey = "redlock:guard";
+inline constexpr std::string_view kSettlingKey = "redlock:settling";
+
+// ---- check: MGET guard settling, TIME, INFO replication, INFO stats ---------------------------------------
+//
+// Two INFOs, since one for two sections is only known to Redis 7.
+
+inline constexpr int kCheckReplies = 4;
+std::string_view check_commands();
+// Nothing: these are no answers to those commands, and the connection must be closed. Times stay zero.
+std::optional<core::Reading> read_check(const Value* values);
+
+// ---- verification: a check, and INFO server, memory ------------------------------------------------
+
+inline constexpr int kVerificationReplies = kCheckReplies + 2;
+std::string_view verification_commands();
+std::optional<core::Verification> read_verification(const Value* values);
+
+// ---- mending ---------------------------------------------------------------------------------------------
+
+// One script, and one reply. `reconfigure`: also where the mark is of other terms.
+void append_mend(std::string& out, const core::GuardOrder& order, bool reconfigure = false);
+// Nothing: no answer to that command.
+std::optional<core::MendResult> read_mend(const Value& value);
+
+// KEYS[1] guard, KEYS[2] settling. ARGV: the new mark, "settle" | "again" | "remark" | "reconfigure" |
+// "init", number of nodes, max_ttl in ms, deployment, grace in ms, the mark that is expected (remark).
+//
+// remark: the mark becomes the new one if it is the expected one. init: the same if there is none, and no
+// settling begins or goes on.
+//
+// settle: nothing if the mark is the new one already: somebody else did it. again: not even then nothing.
+// Settling begins, or a running one is prolonged and never shortened, by the larger of the given max_ttl and
+// the mark's, before the mark is written: when the second write fails, the node still settles.
+//
+// A mark of other terms is left alone, but for reconfigure. Answers: 1 done, 0 unneeded, -1 other terms.
+const Script& mend_script();
+
+// KEYS[1] lock, ARGV[1] life in ms: a key that lives longer is cut to that. Answers 1 or 0.
+const Script& trim_script();
+void append_trim(std::string& out, std::string_view key, core::Millis longest);
+
+// ---- the mark as text ------------------------------------------------------------------------------------
+
+std::string format_mark(const core::Mark& mark);
+std::optional<core::Mark> parse_mark(std::string_view text);
+// The first 32 hexadecimal digits; an unknown id where there are none.
+core::ServerId parse_server_id(std::string_view text);
+
+}  // namespace redlock::redis
