@@ -2,8 +2,10 @@
 // by the thread that asks, so that the loop only fills it in.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -29,6 +31,7 @@ struct LeaseState {
   const std::shared_ptr<ManagerCore> core;
   const LockName name;
   Token token;
+  std::optional<std::uint64_t> fencing;
   std::vector<NodeReport> reports;
 
   // ---- any thread

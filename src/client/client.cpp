@@ -210,14 +210,15 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
   return call;
 }
 
-expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
-                                      AcquireCallback done, LeaseEvents events) {
+expected<CallId, Error> Client::adopt(LockName name, Token token, core::Fencing fencing,
+                                      const AcquireOptions& options, AcquireCallback done,
+                                      LeaseEvents events) {
   if (auto why = impl_->not_now()) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
-  impl_->later([this, call, token] {
+  impl_->later([this, call, token, fencing] {
     if (auto* entry = impl_->find(call))
-      impl_->step(*entry, {.kind = core::EventKind::adopt, .token = token});
+      impl_->step(*entry, {.kind = core::EventKind::adopt, .token = token, .fencing = fencing});
   });
   return call;
 }

@@ -28,6 +28,8 @@ Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const Acqui
   setup.max_hold = options.max_hold;
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
+  setup.fenced = options.fencing;
+  setup.max_ttl = config.max_ttl;
 
   auto& entry = sessions.add();
   SessionSlot& slot = entry.value;
@@ -70,6 +72,7 @@ void Client::Impl::attempt(SessionEntry& entry) {
   event.kind = EventKind::attempt;
   event.token = random.token;
   event.jitter = random.jitter;
+  if (entry.value.session.setup().fenced) event.wall = host.wall();
   entry.value.words.clear();
   step(entry, event);
 }
@@ -122,8 +125,8 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
         return;  // it comes alone, and may have ended the session
       case ActionKind::granted: {
         const CallId call{entry.slot, entry.generation};
-        answer(entry,
-               Granted{call, slot.session.token(), action.end, reports(slot.session.ballot(), slot.words)});
+        answer(entry, Granted{call, slot.session.token(), action.end, slot.session.fencing(),
+                              reports(slot.session.ballot(), slot.words)});
         break;
       }
       case ActionKind::failed:

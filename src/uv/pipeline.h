@@ -3,6 +3,7 @@
 // place, and delivered late.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -77,7 +78,7 @@ class Pipeline {
   void finish_raw(core::Micros now);
   void send_again_by_text();
   [[nodiscard]] bool is_released_behind(const core::Request& request);
-  bool& script_known(core::RequestKind kind);
+  bool& script_known(const core::Request& request);
   void sample(const Pending& answered, core::Micros now);
   void pop();
 
@@ -88,9 +89,8 @@ class Pipeline {
   std::size_t unsent_ = 0;     // of pending_, at its end
   std::size_t timed_out_ = 0;  // of pending_, at its beginning: need no look for deadlines
   std::string out_;
-  bool extend_known_ = false;  // to the server, by hash
-  bool release_known_ = false;
-  std::vector<redis::Value> values_;  // of the front's answer
+  std::array<bool, redis::kScriptKinds> known_{};  // scripts, to the server, by hash
+  std::vector<redis::Value> values_;               // of the front's answer
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

@@ -30,7 +30,7 @@ void every_word_is_its_own(Enum last) {
 TEST(Words, AreDistinctAndFitForPrograms) {
   every_word_is_its_own(ErrorCode::wrong_thread);
   every_word_is_its_own(Vote::unknown);
-  every_word_is_its_own(Cause::other);
+  every_word_is_its_own(Cause::no_fencing);
   EXPECT_EQ(to_string(ErrorCode::no_quorum), "no_quorum");
   EXPECT_EQ(to_string(Cause::timed_out), "timed_out");
   EXPECT_EQ(to_string(Vote::granted), "granted");

@@ -68,8 +68,13 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     EXPECT_EQ(seen->at(0).verdict, admin::Verdict::held);
     EXPECT_TRUE(admin::extend(options, *name, lease->token(), 20s));
     EXPECT_EQ(lease->release(), Released::released);
+    auto fenced = made->acquire("a", {.wait = 30s, .fencing = true});
+    ASSERT_TRUE(fenced) << fenced.error().message();
+    EXPECT_TRUE(fenced->extend());
+    EXPECT_EQ(fenced->release(), Released::released);
     EXPECT_EQ(admin::release(options, *name, Token{})->result, Released::already_gone);
   }
+  for (int i = 0; i < 3; ++i) servers[i].command({"DEL", "redlock:fence:lock:a"});
   EXPECT_TRUE(eventually([&] { return servers.key_count() == 0; }));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(servers[i].command({"ACL", "LOG"}), "") << "denied";
 
