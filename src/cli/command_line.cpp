@@ -33,7 +33,7 @@ struct Raw {
   bool json = false, quiet = false;
   int verbosity = 0;
   std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code;
-  bool try_once = false;
+  bool try_once = false, fence = false;
   std::string name, token;
   Words names;
 };
@@ -73,6 +73,7 @@ struct Grammar {
     for (CLI::App* sub : {run, acquire}) {
       option(*sub, "--wait", raw.wait);
       sub->add_flag("--try", raw.try_once);
+      sub->add_flag("--fence", raw.fence);
     }
     option(*run, "--max-hold", raw.max_hold);
     option(*run, "--grace", raw.grace);
@@ -251,6 +252,7 @@ std::optional<AcquireArguments> acquire_arguments(const Raw& raw, const ClientOp
   lock.options.ttl = lock_ttl(raw, client, values);
   lock.options.wait = values.duration("--wait", raw.wait);
   lock.options.max_hold = values.duration("--max-hold", raw.max_hold);
+  lock.options.fencing = raw.fence;
   if (auto name = lock_name(raw.name, values)) lock.name = std::move(*name);
   if (values.fault()) return std::nullopt;
   AcquireOptions checked = lock.options;
