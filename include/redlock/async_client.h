@@ -62,7 +62,8 @@ class REDLOCK_API AsyncLease {
   // Of an empty lease: defaults.
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Token token() const;
-  [[nodiscard]] std::chrono::milliseconds valid_for() const;  // 0 once it is over or lost
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const;  // see lease.h
+  [[nodiscard]] std::chrono::milliseconds valid_for() const;         // 0 once it is over or lost
   [[nodiscard]] const std::vector<NodeReport>& nodes() const;
 
   // Requested when the lease is over, at the latest when its validity ends; never after release(), detach()
@@ -119,8 +120,10 @@ class REDLOCK_API AsyncClient {
   // Takes up a lease that was detached elsewhere; see LockManager::adopt.
   expected<AsyncCall, Error> adopt(std::string_view name, const Token& token, AcquireOptions options,
                                    AcquireCallback done);
+  expected<AsyncCall, Error> adopt(const Detached& lease, AcquireOptions options, AcquireCallback done);
   [[nodiscard]] AsyncWait<AsyncLease> adopt(std::string_view name, const Token& token,
                                             AcquireOptions options = {});
+  [[nodiscard]] AsyncWait<AsyncLease> adopt(const Detached& lease, AcquireOptions options = {});
 
   // Ends a call that waits with `cancelled`. One that was answered, or for which the answer is on its way: no
   // effect.

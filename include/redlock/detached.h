@@ -4,6 +4,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,8 +26,12 @@ struct REDLOCK_API Detached {
   // adopt() does not use it and asks the nodes.
   std::chrono::milliseconds validity{0};
 
-  // One line of printable ASCII without blanks at its ends: "redlock1 <token> <validity> <name>", every byte
-  // of the name that is no letter, digit, '.', '_', '-', ':' or '/' written as %XX.
+  // Of a lease that has one; adopt() carries it on.
+  std::optional<std::uint64_t> fencing_token{};
+
+  // One line of printable ASCII without blanks at its ends: "redlock1 <token> <validity> <name>", or with a
+  // fencing token "redlock2 <token> <validity> <fencing token> <name>"; every byte of the name that is no
+  // letter, digit, '.', '_', '-', ':' or '/' written as %XX.
   [[nodiscard]] std::string to_string() const;
   // The error is one line that says what was wrong; it never repeats the token.
   static expected<Detached, std::string> parse(std::string_view text);

@@ -50,6 +50,9 @@ class REDLOCK_API Lease {
   // Precondition for the rest: *this is not empty (empty: defaults, never undefined behaviour).
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Token token() const;
+  // Asked for with options.fencing, or adopted: larger than that of every earlier holder. Hand it to the
+  // resource along with each write; see fencing.h.
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const;
 
   // Time left before the lease is over by either of the holder's clocks; 0 once it is over or lost.
   [[nodiscard]] std::chrono::milliseconds valid_for() const;

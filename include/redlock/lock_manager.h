@@ -21,6 +21,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "redlock/detached.h"
 #include "redlock/error.h"
 #include "redlock/export.h"
 #include "redlock/lease.h"
@@ -61,6 +62,8 @@ class REDLOCK_API LockManager {
   // keys, some perhaps with a longer life, stand until they expire, and adopting may be tried again);
   // overloaded; closed; wrong_thread.
   expected<Lease, Error> adopt(std::string_view name, const Token& token, AcquireOptions options = {});
+  // The same, and the fencing token stays what it was. options.fencing is used by neither.
+  expected<Lease, Error> adopt(const Detached& lease, AcquireOptions options = {});
 
   // Runs fn(std::stop_token lost) under the lock and releases it afterwards, also when fn throws (the
   // exception goes on). Value: what fn returned. Errors: those of acquire; `lost` where the lease was lost
@@ -75,7 +78,7 @@ class REDLOCK_API LockManager {
   friend class Mutex;
   static expected<Lease, Error> acquire_from(std::shared_ptr<detail::ManagerCore> core, std::string_view name,
                                              AcquireOptions options,
-                                             std::optional<Token> adopted = std::nullopt);
+                                             std::optional<Detached> adopted = std::nullopt);
   explicit LockManager(std::shared_ptr<detail::ManagerCore> core);
   std::shared_ptr<detail::ManagerCore> core_;
 };

@@ -84,6 +84,7 @@ struct AcquireOptions {
   std::optional<std::chrono::milliseconds> max_hold{};
   bool watchdog = true;         // extend at ttl/3 until released
   bool want_time_left = false;  // ask for the holder's time left already on the first attempt
+  bool fencing = false;         // the lease comes with a token for the resource to compare; see fencing.h
   std::stop_token stop{};       // cancels the wait (not the lease)
 };
 

@@ -5,6 +5,7 @@
 #include "redlock/detached.h"      // IWYU pragma: export
 #include "redlock/duration.h"      // IWYU pragma: export
 #include "redlock/error.h"         // IWYU pragma: export
+#include "redlock/fencing.h"       // IWYU pragma: export
 #include "redlock/lease.h"         // IWYU pragma: export
 #include "redlock/lock_manager.h"  // IWYU pragma: export
 #include "redlock/mutex.h"         // IWYU pragma: export

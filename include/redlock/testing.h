@@ -11,7 +11,7 @@
 //   EXPECT_TRUE(lease->lost().stop_requested());
 //
 // Link redlock::testing. What each call returns, and when a lease is extended and ends, is as with real nodes
-// that answer at once; drift is subtracted in the same way. Tokens are numbered.
+// that answer at once; drift is subtracted in the same way. Tokens are numbered, fencing tokens too.
 //
 // Threads: every member may be called from any thread. A call that waits blocks its thread until the lock is
 // handed to it, or until the test moves the clock past its deadline: wait for World::waiting() before that.
@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -85,6 +86,7 @@ class REDLOCK_API Lease {
   [[nodiscard]] explicit operator bool() const { return held_ != nullptr; }
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Token token() const;
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const;
   [[nodiscard]] std::chrono::milliseconds valid_for() const;
   [[nodiscard]] std::stop_token lost() const;
   expected<std::chrono::milliseconds, Error> extend(
@@ -112,6 +114,7 @@ class REDLOCK_API LockManager {
   expected<Lease, Error> try_acquire(std::string_view name, AcquireOptions options = {});
   expected<Lease, Error> acquire(std::string_view name, AcquireOptions options = {});
   expected<Lease, Error> adopt(std::string_view name, const Token& token, AcquireOptions options = {});
+  expected<Lease, Error> adopt(const Detached& lease, AcquireOptions options = {});
   template <class Fn>
   auto with_lock(std::string_view name, AcquireOptions options, Fn&& fn)
       -> expected<std::invoke_result_t<Fn, std::stop_token>, Error>;

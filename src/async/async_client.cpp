@@ -25,8 +25,9 @@ Ended begun(const expected<void, Error>& call) {
 }
 
 AsyncWait<AsyncLease> wait_for_lease(std::shared_ptr<detail::AsyncCore> core, std::string_view name,
-                                     std::optional<Token> adopted, AcquireOptions options) {
-  return AsyncWait<AsyncLease>([core = std::move(core), name = std::string(name), adopted,
+                                     std::optional<Detached> adopted, AcquireOptions options) {
+  return AsyncWait<AsyncLease>([core = std::move(core), name = std::string(name),
+                                adopted = std::move(adopted),
                                 options = std::move(options)](AsyncClient::AcquireCallback done) -> Ended {
     if (!core) return unexpected<Error>(moved_from());
     const auto call = core->acquire(name, adopted, options, std::move(done));
@@ -62,6 +63,10 @@ const std::string& AsyncLease::name() const {
 
 Token AsyncLease::token() const {
   return state_ ? state_->token : Token{};
+}
+
+std::optional<std::uint64_t> AsyncLease::fencing_token() const {
+  return state_ ? state_->fencing : std::nullopt;
 }
 
 std::chrono::milliseconds AsyncLease::valid_for() const {
@@ -111,7 +116,7 @@ AsyncWait<Released> AsyncLease::release() {
 
 Detached AsyncLease::detach() {
   if (!state_) return {};
-  Detached given{name(), token(), valid_for()};
+  Detached given{name(), token(), valid_for(), fencing_token()};
   const auto state = std::exchange(state_, nullptr);
   if (!state->core->closing()) state->core->detach(*state);
   return given;
@@ -152,12 +157,21 @@ AsyncWait<AsyncLease> AsyncClient::acquire(std::string_view name, AcquireOptions
 
 expected<AsyncCall, Error> AsyncClient::adopt(std::string_view name, const Token& token,
                                               AcquireOptions options, AcquireCallback done) {
+  return adopt(Detached{std::string(name), token}, std::move(options), std::move(done));
+}
+
+expected<AsyncCall, Error> AsyncClient::adopt(const Detached& lease, AcquireOptions options,
+                                              AcquireCallback done) {
   if (!core_) return unexpected<Error>(moved_from());
-  return core_->acquire(name, token, std::move(options), std::move(done));
+  return core_->acquire(lease.name, lease, std::move(options), std::move(done));
 }
 
 AsyncWait<AsyncLease> AsyncClient::adopt(std::string_view name, const Token& token, AcquireOptions options) {
-  return wait_for_lease(core_, name, token, std::move(options));
+  return adopt(Detached{std::string(name), token}, std::move(options));
+}
+
+AsyncWait<AsyncLease> AsyncClient::adopt(const Detached& lease, AcquireOptions options) {
+  return wait_for_lease(core_, lease.name, lease, std::move(options));
 }
 
 void AsyncClient::cancel(AsyncCall call) {

@@ -50,7 +50,7 @@ std::shared_ptr<AsyncCore> AsyncCore::start(uv_loop_t* loop, ClientOptions optio
 
 // ---- calls
 
-expected<AsyncCall, Error> AsyncCore::acquire(std::string_view name, std::optional<Token> adopted,
+expected<AsyncCall, Error> AsyncCore::acquire(std::string_view name, const std::optional<Detached>& adopted,
                                               AcquireOptions options, AsyncClient::AcquireCallback done) {
   if (closing()) return unexpected<Error>(closed_error());
   auto lock_name = LockName::make(std::string(name));
@@ -70,8 +70,10 @@ expected<AsyncCall, Error> AsyncCore::acquire(std::string_view name, std::option
   auto answer = [this, waiting](expected<client::Granted, Error> result) {
     granted(waiting, std::move(result));
   };
-  auto begun = adopted ? client_->adopt(*lock_name, *adopted, options, std::move(answer), std::move(events))
-                       : client_->acquire(*lock_name, options, std::move(answer), std::move(events));
+  auto begun = adopted
+                   ? client_->adopt(*lock_name, adopted->token, client::to_fencing(adopted->fencing_token),
+                                    options, std::move(answer), std::move(events))
+                   : client_->acquire(*lock_name, options, std::move(answer), std::move(events));
   if (!begun) return unexpected<Error>(std::move(begun.error()));
   const AsyncCall call{begun->slot, begun->generation};
   if (options.stop.stop_possible()) waiting->on_stop.emplace(options.stop, [this, call] { cancel(call); });
@@ -85,6 +87,7 @@ void AsyncCore::granted(const std::shared_ptr<Waiting>& waiting, expected<client
   if (!result) return done(unexpected<Error>(std::move(result.error())));
   lease->call = result->call;
   lease->token = result->token;
+  lease->fencing = client::from_fencing(result->fencing);
   lease->reports = std::move(result->nodes);
   lease->valid_until = result->valid_until;
   // The end may have begun in another callback of this turn.

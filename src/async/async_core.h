@@ -34,6 +34,7 @@ struct AsyncLeaseState {
   const std::shared_ptr<AsyncCore> core;
   const LockName name;
   Token token;
+  std::optional<std::uint64_t> fencing;
   std::vector<NodeReport> reports;
   core::Instant valid_until;
   client::CallId call;
@@ -58,7 +59,7 @@ class AsyncCore : public std::enable_shared_from_this<AsyncCore> {
   // Nothing may be asked of it once closing() is true.
   client::Client& client() { return *client_; }
 
-  expected<AsyncCall, Error> acquire(std::string_view name, std::optional<Token> adopted,
+  expected<AsyncCall, Error> acquire(std::string_view name, const std::optional<Detached>& adopted,
                                      AcquireOptions options, AsyncClient::AcquireCallback done);
   void cancel(AsyncCall call);
   expected<void, Error> extend(const std::shared_ptr<AsyncLeaseState>& lease,

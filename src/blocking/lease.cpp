@@ -60,6 +60,10 @@ Token Lease::token() const {
   return state_ ? state_->token : Token{};
 }
 
+std::optional<std::uint64_t> Lease::fencing_token() const {
+  return state_ ? state_->fencing : std::nullopt;
+}
+
 std::chrono::milliseconds Lease::valid_for() const {
   // A child after fork does not hold its parent's locks.
   if (!state_ || !state_->core->at_home()) return std::chrono::milliseconds{0};
@@ -102,7 +106,7 @@ Released Lease::release() {
 
 Detached Lease::detach() {
   if (!state_) return {};
-  Detached given{name(), token(), valid_for()};
+  Detached given{name(), token(), valid_for(), fencing_token()};
   part(state_, Command::Kind::detach);
   return given;
 }

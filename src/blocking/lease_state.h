@@ -3,8 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -30,6 +32,7 @@ struct LeaseState {
   const std::shared_ptr<ManagerCore> core;
   const LockName name;
   Token token;
+  std::optional<std::uint64_t> fencing;
   std::vector<NodeReport> reports;
 
   // ---- any thread

@@ -63,14 +63,18 @@ expected<Lease, Error> LockManager::acquire(std::string_view name, AcquireOption
 }
 
 expected<Lease, Error> LockManager::adopt(std::string_view name, const Token& token, AcquireOptions options) {
+  return adopt(Detached{std::string(name), token}, std::move(options));
+}
+
+expected<Lease, Error> LockManager::adopt(const Detached& lease, AcquireOptions options) {
   options.wait.reset();
-  return acquire_from(core_, name, std::move(options), token);
+  return acquire_from(core_, lease.name, std::move(options), lease);
 }
 
 // By value: the manager may be destroyed while this call waits.
 expected<Lease, Error> LockManager::acquire_from(std::shared_ptr<detail::ManagerCore> core,
                                                  std::string_view name, AcquireOptions options,
-                                                 std::optional<Token> adopted) {
+                                                 std::optional<Detached> adopted) {
   if (!core) return unexpected<Error>(moved_from());
   auto lock_name = LockName::make(std::string(name));
   if (!lock_name) return unexpected<Error>(std::move(lock_name.error()));
@@ -81,7 +85,7 @@ expected<Lease, Error> LockManager::acquire_from(std::shared_ptr<detail::Manager
   const auto lease = std::make_shared<detail::LeaseState>(core, std::move(*lock_name));
   detail::Call call(detail::Command::Kind::acquire);
   call.options = &options;
-  call.adopted = adopted;
+  call.adopted = std::move(adopted);
   call.command.lease = lease;
   if (auto refused = core->ask(call, options.stop)) return unexpected<Error>(std::move(*refused));
   if (call.error) return unexpected<Error>(std::move(*call.error));

@@ -128,7 +128,8 @@ void LoopSide::acquire(Call& call, const std::shared_ptr<LeaseState>& lease) {
   client::Client& client = engine_->client();
   auto started =
       call.adopted
-          ? client.adopt(lease->name, *call.adopted, *call.options, std::move(done), std::move(events))
+          ? client.adopt(lease->name, call.adopted->token, client::to_fencing(call.adopted->fencing_token),
+                         *call.options, std::move(done), std::move(events))
           : client.acquire(lease->name, *call.options, std::move(done), std::move(events));
   if (started) {
     lease->call = *started;
@@ -141,6 +142,7 @@ void LoopSide::granted(Call& call, LeaseState& lease, expected<client::Granted, 
   if (!result) return fail(call, std::move(result.error()));
   lease.call = result->call;
   lease.token = result->token;
+  lease.fencing = client::from_fencing(result->fencing);
   lease.reports = std::move(result->nodes);
   lease.set_valid_until(result->valid_until);
   hold(lease);

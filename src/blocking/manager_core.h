@@ -13,11 +13,11 @@
 
 #include "blocking/mailbox.h"
 #include "core/time.h"
+#include "redlock/detached.h"
 #include "redlock/error.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
-#include "redlock/token.h"
 
 namespace redlock::detail {
 
@@ -32,7 +32,7 @@ struct Call {
   // ---- asked
   Command command;
   const AcquireOptions* options = nullptr;  // acquire
-  std::optional<Token> adopted;             // acquire: this one's lease, instead of a new one
+  std::optional<Detached> adopted;          // acquire: this lease, instead of a new one
   std::optional<core::Millis> ttl;          // extend
 
   // ---- answered

@@ -186,6 +186,7 @@ class Interpreter {
     lock.options.ttl = lock_ttl(settings_, client_, values_);
     lock.options.wait = values_.duration("--wait", raw_.wait);
     lock.options.max_hold = values_.duration("--max-hold", raw_.max_hold);
+    lock.options.fencing = raw_.fence;
     if (auto name = values_.take(parse_name(raw_.name))) lock.name = std::move(*name);
     if (values_.fault()) return std::nullopt;
     AcquireOptions checked = lock.options;

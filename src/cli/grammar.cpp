@@ -54,6 +54,7 @@ void Grammar::options_of_commands() {
   for (const char* name : {"run", "acquire"}) {
     option(*command(name), "--wait", raw.wait, "");
     command(name)->add_flag("--try", raw.try_once);
+    command(name)->add_flag("--fence", raw.fence);
   }
   option(*command("run"), "--max-hold", raw.max_hold, "");
   option(*command("run"), "--grace", raw.grace, "");

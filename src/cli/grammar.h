@@ -20,7 +20,7 @@ struct Raw {
   bool json = false, quiet = false;
   int verbosity = 0;
   std::optional<std::string> wait, max_hold, grace, conflict_exit_code;
-  bool try_once = false, yes = false, now = false;
+  bool try_once = false, fence = false, yes = false, now = false;
   std::string name, token, shell;
   std::vector<std::string> names;
 };

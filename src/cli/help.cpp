@@ -66,6 +66,7 @@ nothing of it runs when somebody else can have the lock; the exit code is 76 the
   --wait D                  wait at most D for it (default: until interrupted)
   --try                     do not wait
   --max-hold D              end CMD when the lock was held for D
+  --fence                   give CMD a fencing token, REDLOCK_FENCE: a number larger than any earlier holder's
   --grace D                 time between TERM and KILL (default: a tenth of ttl)
   --conflict-exit-code N    exit code when somebody else holds the lock (default: 75)
 
@@ -79,6 +80,7 @@ Takes the lock, prints its token and exits; the lock lives for --ttl unless it i
   --ttl D     how long it lives (default: 10s)
   --wait D    wait at most D for it (default: until interrupted)
   --try       do not wait
+  --fence     print a fencing token behind the token: a number larger than any earlier holder's
 
   token=$(redlock acquire --ttl 30s deploy) && { ./deploy; redlock release deploy "$token"; }
 

@@ -73,11 +73,13 @@ std::string error_json(const Failure& failure, std::string_view message) {
 }
 
 std::string lease_json(std::string_view name, std::string_view token, std::chrono::milliseconds validity,
-                       const std::vector<NodeReport>& nodes) {
-  return line({{"name", std::string(name)},
+                       const std::vector<NodeReport>& nodes, std::optional<std::uint64_t> fence) {
+  Json json = {{"name", std::string(name)},
                {"token", std::string(token)},
                {"validity_ms", validity.count()},
-               {"nodes", reports(nodes)}});
+               {"nodes", reports(nodes)}};
+  if (fence) json["fencing_token"] = *fence;
+  return line(json);
 }
 
 std::string release_json(std::string_view name, std::string_view token, Released result,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +20,9 @@ namespace redlock::cli {
 std::string error_json(const Failure& failure, std::string_view message);
 
 // {"name", "token", "validity_ms", "nodes": [{"node", "vote", "ms", "error"}]}; error is null for a grant.
+// With "fencing_token", a number, where the lease has one.
 std::string lease_json(std::string_view name, std::string_view token, std::chrono::milliseconds validity,
-                       const std::vector<NodeReport>& nodes);
+                       const std::vector<NodeReport>& nodes, std::optional<std::uint64_t> fence = {});
 
 // {"name", "token", "result", "nodes"}
 std::string release_json(std::string_view name, std::string_view token, Released result,

@@ -83,7 +83,8 @@ int finish(const RunArguments& arguments, const Supervisor::Outcome& outcome, Le
 int run_under(const RunArguments& arguments, Lease lease, Signals& signals, int& interrupt, Output& output) {
   const auto start = std::chrono::steady_clock::now();
   const std::string& name = arguments.lock.name.str();
-  const auto environment = command_environment(environ, name, lease.token().to_string());
+  const auto environment =
+      command_environment(environ, name, lease.token().to_string(), lease.fencing_token());
   auto child = Child::prepare(arguments.command, environment, signals);
   if (!child) {
     lease.release();

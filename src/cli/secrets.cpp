@@ -89,17 +89,19 @@ expected<std::string, std::string> read_password_file(std::string_view where, co
 }
 
 std::vector<std::string> command_environment(const char* const* environment, std::string_view name,
-                                             std::string_view token) {
+                                             std::string_view token, std::optional<std::uint64_t> fence) {
   std::vector<std::string> result;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::string_view key = entry.substr(0, entry.find('='));
     if (key == "REDLOCK_PASSWORD" || key == "REDLOCK_NAME" || key == "REDLOCK_TOKEN") continue;
+    if (key == "REDLOCK_FENCE") continue;
     if (key == "REDLOCK_NODES" && find_password(entry, 0)) continue;
     result.emplace_back(entry);
   }
   result.push_back(fmt::format("REDLOCK_NAME={}", name));
   result.push_back(fmt::format("REDLOCK_TOKEN={}", token));
+  if (fence) result.push_back(fmt::format("REDLOCK_FENCE={}", *fence));
   return result;
 }
 

@@ -2,6 +2,8 @@
 // environment of the command that `run` starts.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +25,8 @@ expected<std::string, std::string> read_password_file(std::string_view where, co
 
 // The environment for the command, as NAME=value: ours without REDLOCK_PASSWORD, and without REDLOCK_NODES
 // when a URL in it holds a password (without one it stays, so that `redlock extend` works inside the
-// command); with REDLOCK_NAME and REDLOCK_TOKEN.
+// command); with REDLOCK_NAME and REDLOCK_TOKEN, and REDLOCK_FENCE where the lease has a fencing token.
 std::vector<std::string> command_environment(const char* const* environment, std::string_view name,
-                                             std::string_view token);
+                                             std::string_view token, std::optional<std::uint64_t> fence = {});
 
 }  // namespace redlock::cli

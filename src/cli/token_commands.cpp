@@ -19,8 +19,10 @@ int acquire(const ClientOptions& client, const AcquireArguments& arguments, Sign
   auto& lease = *waited.result;
   if (!lease) return output.fail(failure(lease.error(), name));
   const std::string token = lease->token().to_string();
-  const std::string text =
-      output.json ? lease_json(name, token, lease->valid_for(), lease->nodes()) : token + "\n";
+  const auto fence = lease->fencing_token();
+  const std::string text = output.json ? lease_json(name, token, lease->valid_for(), lease->nodes(), fence)
+                           : fence     ? fmt::format("{} {}\n", token, *fence)
+                                       : token + "\n";
   // Whoever did not get the token could never give the lock back.
   if (!output.print(text)) {
     lease->release();

@@ -174,8 +174,10 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
   tag.round = action.round;
   const core::Micros cap = core::Micros{action.request.ttl} / 4;
   core::Request request = action.request;
-  if (guard.setup().on && request.kind == core::RequestKind::extend)
+  if (guard.setup().on && request.kind == core::RequestKind::extend) {
     request.max_ttl = guard.setup().terms.max_ttl;
+    request.cut_life = true;
+  }
   action.nodes.each([&](core::Node node) { host.send(node, tag, request, key, cap); });
 }
 
@@ -226,15 +228,16 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
   return call;
 }
 
-expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
-                                      AcquireCallback done, LeaseEvents events) {
+expected<CallId, Error> Client::adopt(LockName name, Token token, core::Fencing fencing,
+                                      const AcquireOptions& options, AcquireCallback done,
+                                      LeaseEvents events) {
   REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
   if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
-  impl_->later([this, call, token] {
+  impl_->later([this, call, token, fencing] {
     if (auto* entry = impl_->find(call))
-      impl_->step(*entry, {.kind = core::EventKind::adopt, .token = token});
+      impl_->step(*entry, {.kind = core::EventKind::adopt, .token = token, .fencing = fencing});
   });
   return call;
 }

@@ -6,6 +6,7 @@
 // from inside another call. A call made in a callback is sent at the end of the loop turn (L2).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,8 +39,18 @@ struct Granted {
   CallId call;
   Token token;
   core::Instant valid_until;
+  core::Fencing fencing = core::kNoFencing;  // where a token was asked for, or adopted
   std::vector<NodeReport> nodes;
 };
+
+// The core's value for "no token" and the public one.
+inline std::optional<std::uint64_t> from_fencing(core::Fencing value) {
+  if (value == core::kNoFencing) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+inline core::Fencing to_fencing(std::optional<std::uint64_t> value) {
+  return static_cast<core::Fencing>(value.value_or(core::kNoFencing));
+}
 
 using AcquireCallback = std::function<void(expected<Granted, Error>)>;
 using ExtendCallback = std::function<void(expected<core::Instant, Error>)>;  // the new end of validity
@@ -71,10 +82,11 @@ class Client {
   // tokens are the caller's business (cancel()).
   expected<CallId, Error> acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                   LeaseEvents events);
-  // Takes up a lease by its token: one round of extension, then a lease like any other. It does not queue for
-  // the name, which it has already. Errors in the answer: lost, denied, too_slow, no_quorum, cancelled.
-  expected<CallId, Error> adopt(LockName name, Token token, const AcquireOptions& options,
-                                AcquireCallback done, LeaseEvents events);
+  // Takes up a lease by its token: one round of extension, then a lease like any other, with the fencing
+  // token that it had. It does not queue for the name, which it has already. Errors in the answer: lost,
+  // denied, too_slow, no_quorum, cancelled.
+  expected<CallId, Error> adopt(LockName name, Token token, core::Fencing fencing,
+                                const AcquireOptions& options, AcquireCallback done, LeaseEvents events);
   // While it waits or attempts: ends with `cancelled`. Once granted, or unknown: no effect.
   void cancel(CallId call);
   expected<void, Error> extend(CallId lease, std::optional<core::Millis> ttl, ExtendCallback done);

@@ -37,6 +37,7 @@ struct SessionSlot {
 struct ReleaseSlot {
   core::Release release;
   RequestTag origin;  // the session it came from, and the round that acquired its token; none: no session
+  std::optional<core::Round> raised;  // the round in between that raised counters: it left no key
   std::string key;
   ReleaseCallback done;
   Words words;

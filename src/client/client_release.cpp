@@ -10,6 +10,8 @@ void Client::Impl::start_release(const SessionEntry& from, const core::Action& c
   entry.value.key = from.value.key;
   entry.value.origin = {from.slot, from.generation, from.value.session.attempt().ballot().round(),
                         Machine::session};
+  const core::Acquire& attempt = from.value.session.attempt();
+  if (attempt.raised_in(attempt.last_round())) entry.value.raised = attempt.last_round();
   entry.value.done = std::move(done);
   if (from.slot >= heirs.size()) heirs.resize(from.slot + 1);
   heirs[from.slot] = {entry.slot, entry.generation};
@@ -28,6 +30,7 @@ void Client::Impl::tell_heir(core::Node node, RequestTag tag, const core::Reply&
   if (entry == nullptr) return;
   const RequestTag& origin = entry->value.origin;
   if (origin.generation != tag.generation || tag.round < origin.round) return;
+  if (tag.round == entry->value.raised) return;
   const bool acquiring = tag.round == origin.round;
   entry->value.release.on_earlier_reply(
       node, acquiring ? core::RequestKind::acquire : core::RequestKind::extend, reply);

@@ -34,6 +34,8 @@ Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const Acqui
   setup.max_hold = options.max_hold;
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
+  setup.fenced = options.fencing;
+  setup.max_ttl = config.max_ttl;
 
   auto& entry = sessions.add();
   SessionSlot& slot = entry.value;
@@ -76,6 +78,7 @@ void Client::Impl::attempt(SessionEntry& entry) {
   event.kind = EventKind::attempt;
   event.token = random.token;
   event.jitter = random.jitter;
+  if (entry.value.session.setup().fenced) event.wall = host.wall();
   entry.value.words.clear();
   step(entry, event);
 }
@@ -128,8 +131,8 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
         return;  // it comes alone, and may have ended the session
       case ActionKind::granted: {
         const CallId call{entry.slot, entry.generation};
-        answer(entry,
-               Granted{call, slot.session.token(), action.end, reports(slot.session.ballot(), slot.words)});
+        answer(entry, Granted{call, slot.session.token(), action.end, slot.session.fencing(),
+                              reports(slot.session.ballot(), slot.words)});
         break;
       }
       case ActionKind::failed:
@@ -185,8 +188,8 @@ void Client::Impl::expire_in_queue(SessionEntry& entry) {
   // The head itself may be failing for another reason; then that is what this caller waited for.
   if (first && first != &entry && first->value.session.phase() == Phase::backing_off &&
       first->value.session.last_error() != ErrorCode::contended)
-    why =
-        error(first->value.session.last_error(), first->value.session.attempt().ballot(), first->value.words);
+    why = error(first->value.session.last_error(), first->value.session.attempt().last_ballot(),
+                first->value.words);
   answer(entry, unexpected<Error>(std::move(why)));
   drop(entry);
 }

@@ -48,6 +48,8 @@ class Host {
 
   // The clocks themselves, never a time cached by a loop.
   [[nodiscard]] virtual core::Instant now() = 0;
+  // The wall clock, since 1970: a proposal for fencing tokens, and never a measure of time.
+  [[nodiscard]] virtual core::Micros wall() = 0;
   // `key` is prefix and name; it is only valid during the call.
   virtual void send(core::Node node, RequestTag tag, const core::Request& request, std::string_view key,
                     core::Micros timeout_cap) = 0;

@@ -42,6 +42,8 @@ const char* name_of(RequestKind kind) {
       return "release";
     case RequestKind::undo:
       return "undo";
+    case RequestKind::raise:
+      return "raise";
   }
   return "?";
 }
@@ -88,6 +90,7 @@ std::ostream& operator<<(std::ostream& out, const Request& request) {
   if (request.ttl.count() != 0) out << " ttl=" << request.ttl.count() << "ms";
   if (request.heal) out << " heal";
   if (request.want_time_left) out << " time_left";
+  if (request.fencing != kNoFencing) out << " fencing=" << request.fencing;
   return out;
 }
 
@@ -95,6 +98,7 @@ std::ostream& operator<<(std::ostream& out, const Reply& reply) {
   out << name_of(reply.kind);
   if (reply.cause != Cause::none) out << '(' << to_string(reply.cause) << ')';
   if (reply.time_left != kNoTimeLeft) out << " left=" << reply.time_left.count() << "ms";
+  if (reply.fencing != kNoFencing) out << " fencing=" << reply.fencing;
   return out;
 }
 

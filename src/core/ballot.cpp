@@ -22,6 +22,16 @@ void Ballot::record(Node node, const Reply& reply, bool is_grant, Instant now) {
   }
 }
 
+Ballot Ballot::again(NodeSet nodes, Round round) const {
+  Ballot second = *this;
+  second.round_ = round;
+  nodes.each([&](Node node) {
+    second.tally_.reopen(node);
+    second.answers_[static_cast<std::size_t>(index(node))] = {};
+  });
+  return second;
+}
+
 int Ballot::count(Cause cause) const {
   int n = 0;
   (tally_.refused() | tally_.unknown()).each([&](Node node) { n += answer(node).cause == cause ? 1 : 0; });

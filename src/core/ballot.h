@@ -34,6 +34,9 @@ class Ballot {
   // Counts a reply. `is_grant` is the machine's judgement of it.
   void record(Node node, const Reply& reply, bool is_grant, Instant now);
 
+  // A second round of the same attempt, for which `nodes` are asked again; the others' answers stand.
+  [[nodiscard]] Ballot again(NodeSet nodes, Round round) const;
+
   // How many nodes answered with this cause.
   [[nodiscard]] int count(Cause cause) const;
   // The shortest time left that a refusing node named, or kNoTimeLeft.

@@ -2,9 +2,11 @@
 #include "redlock/detached.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "core/fencing.h"
 #include "redlock/duration.h"
 #include "redlock/name.h"
 
@@ -12,6 +14,7 @@ namespace redlock {
 namespace {
 
 constexpr std::string_view kMark = "redlock1";
+constexpr std::string_view kFencedMark = "redlock2";
 constexpr std::string_view kDigits = "0123456789ABCDEF";
 
 bool stands_as_it_is(char c) {
@@ -59,23 +62,40 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
+std::optional<std::uint64_t> fencing_of(std::string_view word) {
+  core::Fencing value = core::kNoFencing;
+  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (fault != std::errc{} || end != word.data() + word.size() || !core::usable(value)) return std::nullopt;
+  if (std::to_string(value) != word) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
 }  // namespace
 
 std::string Detached::to_string() const {
-  return std::string(kMark) + " " + token.to_string() + " " + format_duration(validity) + " " + escaped(name);
+  std::string text(fencing_token ? kFencedMark : kMark);
+  text += " " + token.to_string() + " " + format_duration(validity) + " ";
+  if (fencing_token) text += std::to_string(*fencing_token) + " ";
+  return text + escaped(name);
 }
 
 expected<Detached, std::string> Detached::parse(std::string_view text) {
   const auto fault = [](std::string why) { return unexpected<std::string>(std::move(why)); };
-  if (next_word(text) != kMark) return fault("a detached lease begins with the word " + std::string(kMark));
+  const auto mark = next_word(text);
+  if (mark != kMark && mark != kFencedMark)
+    return fault("a detached lease begins with the word " + std::string(kMark) + " or " +
+                 std::string(kFencedMark));
   const auto token = Token::parse(next_word(text));
   if (!token) return fault("the second word is no token of 32 hexadecimal digits");
   const auto validity = parse_duration(next_word(text));
   if (!validity) return fault("the validity: " + validity.error());
+  std::optional<std::uint64_t> fencing;
+  if (mark == kFencedMark && !(fencing = fencing_of(next_word(text))))
+    return fault("the fourth word is no fencing token, a number that begins with no zero");
   auto name = unescaped(text);
   if (!name || escaped(*name) != text) return fault("the name is not written as it should be");
   if (const auto checked = LockName::make(*name); !checked) return fault(checked.error().detail);
-  return Detached{std::move(*name), *token, *validity};
+  return Detached{std::move(*name), *token, *validity, fencing};
 }
 
 }  // namespace redlock

@@ -4,7 +4,7 @@
 namespace redlock::core {
 
 Extend::Extend(int nodes, Token token, Millis ttl, std::optional<Instant> old_end, Round round, Instant t0,
-               Actions& out)
+               Actions& out, const Fence& fence)
     : ttl_(ttl), old_end_(old_end), ballot_(nodes, round, t0) {
   REDLOCK_ASSERT(Micros{ttl} > drift(ttl));
   Request request;
@@ -12,6 +12,8 @@ Extend::Extend(int nodes, Token token, Millis ttl, std::optional<Instant> old_en
   request.token = token;
   request.ttl = ttl;
   request.heal = old_end.has_value();
+  request.fencing = fence.token;
+  if (fence.token != kNoFencing) request.max_ttl = fence.max_ttl;
   out.push_back(send_action(NodeSet::first(nodes), round, request));
 }
 

@@ -11,6 +11,13 @@
 
 namespace redlock::core {
 
+// What the nodes' counters are brought to along with the key's life, so that a node which lost its counter
+// has it again; votes do not depend on it.
+struct Fence {
+  Fencing token = kNoFencing;
+  Millis max_ttl{0};
+};
+
 class Extend {
  public:
   enum class Outcome : std::uint8_t { pending, extended, unknown, lost };
@@ -20,7 +27,7 @@ class Extend {
   // that expired together with the lease from one that a restart lost, and for them a missing key counts
   // against the lease.
   Extend(int nodes, Token token, Millis ttl, std::optional<Instant> old_end, Round round, Instant t0,
-         Actions& out);
+         Actions& out, const Fence& fence = {});
 
   // Also after a round that told nothing, for one purpose: a majority of foreign keys makes it lost. Late
   // grants count for nothing then.

@@ -26,6 +26,8 @@ class Tally {
   constexpr void refuse(Node node) { move(node, refused_); }
   // Unknown may still become a grant or a refusal: a late reply counts until the decision.
   constexpr void doubt(Node node) { move(node, unknown_); }
+  // It is asked once more, and is pending again.
+  constexpr void reopen(Node node) { take(node); }
 
   [[nodiscard]] constexpr int nodes() const { return all_.count(); }
   [[nodiscard]] constexpr int quorum() const { return quorum_of(nodes()); }
@@ -44,11 +46,14 @@ class Tally {
 
  private:
   constexpr void move(Node node, NodeSet& to) {
+    take(node);
+    to.add(node);
+  }
+  constexpr void take(Node node) {
     REDLOCK_ASSERT(all_.has(node));
     granted_.remove(node);
     refused_.remove(node);
     unknown_.remove(node);
-    to.add(node);
   }
 
   NodeSet all_;

@@ -79,7 +79,8 @@ enum class RequestKind : std::uint8_t {
   acquire,  // set the key to token for ttl if nobody has it; with want_time_left, also ask how long it lives
   extend,   // token owns it: raise its life to ttl, never lower it; missing and heal: set it again
   release,  // token owns it: delete it
-  undo      // the same for a failed attempt; it hands nothing over and wakes nobody, which a release may do
+  undo,     // the same for a failed attempt; it hands nothing over and wakes nobody, which a release may do
+  raise     // token owns it: raise the fencing counter to `fencing`, never lower it
 };
 constexpr bool cleans_up(RequestKind kind) {
   return kind == RequestKind::release || kind == RequestKind::undo;
@@ -99,20 +100,22 @@ struct Request {
   bool want_time_left = false;
   Token token;
   Millis ttl{0};
-  // The deployment's; 0 where nothing of the request depends on it. A key's life is cut to what it allows,
-  // and a counter is kept near the node's own clock by it.
+  // The deployment's; 0 where nothing of the request depends on it. A counter is kept near the node's own
+  // clock by it, and with cut_life a key's life is cut to what it allows.
   Millis max_ttl{0};
   bool fenced = false;  // acquire: a counter value is wanted along with the vote
-  // acquire: the proposal. extend: what the counter has to reach.
+  // acquire: the proposal. extend, raise: what the counter has to reach.
   Fencing fencing = kNoFencing;
+  bool cut_life = false;  // extend, under guard: a life longer than any that a client gives is none of ours
 
   friend constexpr bool operator==(const Request&, const Request&) = default;
 };
 
 enum class ReplyKind : std::uint8_t {
-  granted,  // acquire, extend: the key is ours with its life; release, undo: it was ours and is deleted
+  granted,  // acquire, extend: the key is ours with its life; release, undo: it was ours and is deleted;
+            // raise: it is ours
   held,     // another token owns the key
-  missing,  // extend without heal, release, undo: there is no key
+  missing,  // extend without heal, release, undo, raise: there is no key
   failed,   // the server definitely refused and did nothing; `cause` says why
   unknown   // no answer that tells; `cause` says why. timed_out may be followed by one more reply, the others
             // not
@@ -128,7 +131,7 @@ struct Reply {
   // False: the node did what the reply says, but its vote tells nothing, since the guard check behind it did
   // not come out well (S7); `cause` says why, and for `settling` time_left how long that lasts.
   bool counted = true;
-  Fencing fencing = kNoFencing;  // granted, of a fenced acquire: the counter's value
+  Fencing fencing = kNoFencing;  // granted, of a fenced acquire or a raise: the counter's value
 
   // Whether a further reply to the same request can still come.
   [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }

@@ -16,8 +16,9 @@ Micros retry_round_after(Millis ttl) {
 
 void Session::step(const Event& event, Instant now, Actions& out) {
   if (event.kind == EventKind::reply) {
-    const bool of_this_token =
-        phase_ != Phase::idle && event.round >= attempt_round_ && event.round <= round_;
+    // Raising a counter leaves no key, wherever and whenever it is executed.
+    const bool of_this_token = phase_ != Phase::idle && event.round >= attempt_round_ &&
+                               event.round <= round_ && !acquire_.raised_in(event.round);
     if (of_this_token) {
       const bool acquiring = event.round == attempt_round_ && !adopted_;
       trail_.answered(event.node, acquiring ? RequestKind::acquire : RequestKind::extend, event.reply);
@@ -72,8 +73,11 @@ void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
   token_ = event.token;
   jitter_ = event.jitter;
   round_ = attempt_round_ = next(round_);
-  const Acquire::Setup setup{setup_.nodes, setup_.ttl, setup_.min_validity,
-                             setup_.want_time_left || retrying_};
+  Acquire::Setup setup{setup_.nodes, setup_.ttl, setup_.min_validity, setup_.want_time_left || retrying_};
+  if (setup_.fenced) {
+    setup.fencing = proposal(event.wall);
+    setup.max_ttl = setup_.max_ttl;
+  }
   acquire_ = Acquire(setup, token_, round_, now, out);
   trail_ = Trail();
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
@@ -87,14 +91,16 @@ void Session::begin_adoption(const Event& event, Instant now, Actions& out) {
   phase_ = Phase::adopting;
   adopted_ = true;
   token_ = event.token;
+  fencing_ = event.fencing;
   round_ = attempt_round_ = next(round_);
-  extend_ = Extend(setup_.nodes, token_, setup_.ttl, std::nullopt, round_, now, out);
+  extend_ = Extend(setup_.nodes, token_, setup_.ttl, std::nullopt, round_, now, out, fence());
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
 }
 
 void Session::on_reply(const Event& event, Instant now, Actions& out) {
   if (phase_ == Phase::attempting) {
-    acquire_.on_reply(event.node, event.round, event.reply, now);
+    acquire_.on_reply(event.node, event.round, event.reply, now, out);
+    round_ = acquire_.last_round();
     after_attempt(now, out);
   } else if (phase_ == Phase::adopting) {
     extend_.on_reply(event.node, event.round, event.reply, now);
@@ -119,6 +125,7 @@ void Session::after_attempt(Instant now, Actions& out) {
     case Verdict::won:
       break;
   }
+  fencing_ = acquire_.fencing();
   if (!begin_hold(acquire_.valid_until(), acquire_.t0(), now, out))
     fail_attempt(ErrorCode::too_slow, now, out);
 }
@@ -166,7 +173,7 @@ void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   clean(RequestKind::undo, out);
   phase_ = Phase::backing_off;
   retrying_ = true;
-  retry_at_ = now + backoff_.next(why, acquire_.ballot().time_left(), jitter_);
+  retry_at_ = now + backoff_.next(why, acquire_.last_ballot().time_left(), jitter_);
 }
 
 void Session::finish(ErrorCode why, Actions& out) {
@@ -215,7 +222,7 @@ void Session::on_wake(Instant now, Actions& out) {
 void Session::begin_round(Millis ttl, Extending who, Instant now, Actions& out) {
   extending_ = who;
   round_ = next(round_);
-  extend_ = Extend(setup_.nodes, token_, ttl, valid_until_, round_, now, out);
+  extend_ = Extend(setup_.nodes, token_, ttl, valid_until_, round_, now, out, fence());
   trail_.sent(NodeSet::first(setup_.nodes), ttl, now);
 }
 

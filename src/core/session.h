@@ -17,8 +17,8 @@ namespace redlock::core {
 
 enum class EventKind : std::uint8_t {
   begin,    // may be tried now; answered by want_attempt
-  adopt,    // instead of begin: take up the lease of `token`, the time of the step is T0
-  attempt,  // `token` and `jitter` are fresh, the time of the step is T0
+  adopt,    // instead of begin: take up the lease of `token` and `fencing`, the time of the step is T0
+  attempt,  // `token` and `jitter` are fresh, the time of the step is T0 and `wall` was read with it
   reply,    // `node`, `round`, `reply`
   wake,     // nothing happened but time; harmless when early
   cancel,   // ends the wait; nothing once the lease is held
@@ -35,6 +35,8 @@ struct Event {
   Token token{};
   std::uint64_t jitter = 0;
   Millis ttl{0};
+  Micros wall{0};
+  Fencing fencing = kNoFencing;
 };
 
 class Session {
@@ -50,6 +52,8 @@ class Session {
     std::optional<Millis> max_hold{};     // bounds the lease from the T0 that won it
     bool watchdog = true;
     bool want_time_left = false;  // on the first attempt too; retries always ask
+    bool fenced = false;          // a fencing token is wanted
+    Millis max_ttl{0};            // of the deployment; with a fencing token
     friend bool operator==(const Setup&, const Setup&) = default;
   };
 
@@ -62,6 +66,8 @@ class Session {
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Token token() const { return token_; }
+  // Held: the lease's fencing token, or none.
+  [[nodiscard]] Fencing fencing() const { return fencing_; }
   // The latest that was sent: what the nodes say of older ones is history.
   [[nodiscard]] Round round() const { return round_; }
   // Whether answers of this round are still its own; those of a token that it gave up concern the clean-up.
@@ -78,7 +84,7 @@ class Session {
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }
   // The votes that granted the lease, or did not.
-  [[nodiscard]] const Ballot& ballot() const { return adopted_ ? extend_.ballot() : acquire_.ballot(); }
+  [[nodiscard]] const Ballot& ballot() const { return adopted_ ? extend_.ballot() : acquire_.last_ballot(); }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
   // Every field that decides anything, for hashing and for shifting times.
@@ -101,6 +107,7 @@ class Session {
   void finish(ErrorCode why, Actions& out);
   void on_wake(Instant now, Actions& out);
   void begin_round(Millis ttl, Extending who, Instant now, Actions& out);
+  [[nodiscard]] Fence fence() const { return {fencing_, setup_.max_ttl}; }
   void lose(Instant now, Actions& out);
   void end_hold(ActionKind how, Actions& out);
   void clean(RequestKind kind, Actions& out);
@@ -111,8 +118,10 @@ class Session {
   Setup setup_;
   Phase phase_ = Phase::idle;
   Round round_{};          // the latest that was sent
-  Round attempt_round_{};  // the round that acquired or adopted token_; later ones extend it
+  Round attempt_round_{};  // the round that acquired or adopted token_; later ones raise counters, then
+                           // extend it
   Token token_;
+  Fencing fencing_ = kNoFencing;
   std::uint64_t jitter_ = 0;
   Backoff backoff_;
   bool retrying_ = false;
@@ -144,6 +153,7 @@ void Session::visit(V&& v) {
   if (phase_ == Phase::attempting) acquire_.visit(v);
   if (phase_ == Phase::adopting) extend_.visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
+  if (fencing_ != kNoFencing) v(fencing_);
   if (phase_ != Phase::held) return;
   v(valid_until_);
   if (hold_ends_) v(*hold_ends_);

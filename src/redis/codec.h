@@ -16,8 +16,18 @@ namespace redlock::redis {
 
 // ---- out -------------------------------------------------------------------------------------------------
 
-// How many replies the server gives to a request (an acquire that wants the time left is two commands).
+// How many replies the server gives to a request (an acquire that wants the time left, or a counter's value,
+// is two commands).
 int replies_expected(const core::Request& request);
+
+// The script that a request needs.
+enum class ScriptKind : std::uint8_t { none, extend, release, count, raise, extend_fenced };
+inline constexpr std::size_t kScriptKinds = 6;
+ScriptKind script_of(const core::Request& request);
+
+// What is still to be done for a fenced acquire whose SET was executed and whose script was not known: a
+// raise that is `fenced` counts, and answers for the whole acquire.
+core::Request count_alone(const core::Request& acquire);
 
 // Appends the request's commands to `out`. Scripts go by hash (EVALSHA); `by_text` sends EVAL instead, after
 // NOSCRIPT. Repeating the same request for the next node costs a copy.
@@ -81,9 +91,10 @@ class Decoder {
 
 struct Interpreted {
   core::Reply reply;
-  std::string
-      text;  // the server's words where reply is failed or nonsense, clean for printing; otherwise empty
-  bool no_script = false;  // NOSCRIPT: send it again by text, once
+  // The server's words where the reply is failed or nonsense, or a grant has no counter because of an error;
+  // clean for printing.
+  std::string text;
+  bool no_script = false;  // NOSCRIPT: send it again by text, once; of an acquire, count_alone()
   bool nonsense = false;   // not an answer to this command at all: the connection must be closed
 };
 

@@ -40,43 +40,106 @@ void append_all(std::string& out, const Words&... words) {
 }
 
 struct Digits {
-  explicit Digits(core::Millis value) {
-    const auto result = std::to_chars(text.data(), text.data() + text.size(), value.count());
+  explicit Digits(std::int64_t value) {
+    const auto result = std::to_chars(text.data(), text.data() + text.size(), value);
     size = static_cast<std::size_t>(result.ptr - text.data());
   }
+  explicit Digits(core::Millis value) : Digits(std::int64_t{value.count()}) {}
   explicit operator std::string_view() const { return {text.data(), size}; }
   std::array<char, 24> text{};
   std::size_t size = 0;
 };
 
+const Script& script(ScriptKind kind) {
+  switch (kind) {
+    case ScriptKind::extend:
+      return extend_script();
+    case ScriptKind::release:
+      return release_script();
+    case ScriptKind::count:
+      return count_script();
+    case ScriptKind::raise:
+      return raise_script();
+    case ScriptKind::extend_fenced:
+      return extend_fenced_script();
+    case ScriptKind::none:
+      break;
+  }
+  core::assertion_failed("a script of no kind", __FILE__, __LINE__);
+}
+
+// EVAL or EVALSHA with its keys, then `words`. With `counter` there are two keys.
+template <class... Words>
+void append_script(std::string& out, ScriptKind kind, bool by_text, std::string_view key, bool counter,
+                   const Words&... words) {
+  const Script& what = script(kind);
+  const std::string_view eval = by_text ? "EVAL" : "EVALSHA";
+  const std::string_view name = by_text ? what.text() : what.sha1();
+  if (counter) {
+    append_all(out, eval, name, "2", key, std::string(kFencePrefix).append(key), words...);
+  } else {
+    append_all(out, eval, name, "1", key, words...);
+  }
+}
+
 void append_request(std::string& out, const core::Request& request, std::string_view key, bool by_text) {
   std::array<char, kTokenChars> token_chars{};
   request.token.write_to(token_chars.data());
   const std::string_view token(token_chars.data(), token_chars.size());
-  const auto eval = by_text ? "EVAL" : "EVALSHA";
-  const auto name = [by_text](const Script& script) { return by_text ? script.text() : script.sha1(); };
-  switch (request.kind) {
-    case core::RequestKind::acquire:
-      append_all(out, "SET", key, token, "NX", "PX", Digits(request.ttl));
-      if (request.want_time_left) append_all(out, "PTTL", key);
-      return;
-    case core::RequestKind::extend:
-      append_all(out, eval, name(extend_script()), "1", key, token, Digits(request.ttl),
-                 request.heal ? "1" : "0",
-                 Digits(request.max_ttl.count() > 0 ? core::longest_life(request.max_ttl) : core::Millis{0}));
-      return;
-    case core::RequestKind::release:
-    case core::RequestKind::undo:
-      append_all(out, eval, name(release_script()), "1", key, token);
-      return;
+  const ScriptKind kind = script_of(request);
+  const std::string_view heal = request.heal ? "1" : "0";
+  const Digits longest(request.cut_life ? core::longest_life(request.max_ttl) : core::Millis{0});
+  if (request.kind == core::RequestKind::acquire)
+    append_all(out, "SET", key, token, "NX", "PX", Digits(request.ttl));
+  switch (kind) {
+    case ScriptKind::none:
+      break;
+    case ScriptKind::count:
+    case ScriptKind::raise:
+      append_script(out, kind, by_text, key, true, token, Digits(request.fencing), Digits(request.max_ttl));
+      break;
+    case ScriptKind::extend:
+      append_script(out, kind, by_text, key, false, token, Digits(request.ttl), heal, longest);
+      break;
+    case ScriptKind::extend_fenced:
+      append_script(out, kind, by_text, key, true, token, Digits(request.ttl), heal, longest,
+                    Digits(request.fencing), Digits(request.max_ttl));
+      break;
+    case ScriptKind::release:
+      append_script(out, kind, by_text, key, false, token);
+      break;
   }
-  REDLOCK_ASSERT(false && "a request of no kind");
+  if (request.kind == core::RequestKind::acquire && request.want_time_left) append_all(out, "PTTL", key);
 }
 
 }  // namespace
 
 int replies_expected(const core::Request& request) {
-  return request.kind == core::RequestKind::acquire && request.want_time_left ? 2 : 1;
+  if (request.kind != core::RequestKind::acquire) return 1;
+  return 1 + (request.fenced ? 1 : 0) + (request.want_time_left ? 1 : 0);
+}
+
+ScriptKind script_of(const core::Request& request) {
+  switch (request.kind) {
+    case core::RequestKind::acquire:
+      return request.fenced ? ScriptKind::count : ScriptKind::none;
+    case core::RequestKind::extend:
+      return request.fencing != core::kNoFencing ? ScriptKind::extend_fenced : ScriptKind::extend;
+    case core::RequestKind::release:
+    case core::RequestKind::undo:
+      return ScriptKind::release;
+    case core::RequestKind::raise:
+      return request.fenced ? ScriptKind::count : ScriptKind::raise;
+  }
+  core::assertion_failed("a request of no kind", __FILE__, __LINE__);
+}
+
+core::Request count_alone(const core::Request& acquire) {
+  REDLOCK_ASSERT(acquire.kind == core::RequestKind::acquire && acquire.fenced);
+  core::Request count = acquire;
+  count.kind = core::RequestKind::raise;
+  count.want_time_left = false;
+  return count;
 }
 
 void Encoder::append(const core::Request& request, std::string_view key, bool by_text, std::string& out) {

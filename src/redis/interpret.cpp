@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/assert.h"
+#include "core/fencing.h"
 #include "redis/codec.h"
 #include "redis/scripts.h"
 
@@ -64,20 +65,51 @@ Interpreted failed(const Value& value, bool is_script) {
   return result;
 }
 
+// The counter's value along with a grant, or why there is none: then the key is ours all the same, and the
+// vote is of no use to whoever wants a token.
+Interpreted with_counter(const Value& value) {
+  auto result = plain(ReplyKind::granted);
+  if (value.type == Value::Type::error) {
+    result.text = clean_text(value.text);
+    result.no_script = value.text.starts_with("NOSCRIPT");
+  } else if (core::usable(value.integer)) {
+    result.reply.fencing = value.integer;
+  }
+  return result;
+}
+
+bool is_count(const Value& value) {
+  return value.type == Value::Type::error || (value.type == Value::Type::integer && value.integer >= 0);
+}
+
 Interpreted interpret_acquire(const core::Request& request, const Value* values) {
+  if (request.fenced && !is_count(values[1])) return nonsense(values[1]);
   Millis time_left = core::kNoTimeLeft;
   if (request.want_time_left) {
     // An error here (no permission for PTTL, say) only means that the time isn't known.
-    const auto& second = values[1];
-    const bool is_life = second.type == Value::Type::integer && second.integer >= -2;
-    if (!is_life && second.type != Value::Type::error) return nonsense(second);
-    if (is_life) time_left = Millis{second.integer};
+    const auto& last = values[request.fenced ? 2 : 1];
+    const bool is_life = last.type == Value::Type::integer && last.integer >= -2;
+    if (!is_life && last.type != Value::Type::error) return nonsense(last);
+    if (is_life) time_left = Millis{last.integer};
   }
   const auto& first = values[0];
   if (first.type == Value::Type::error) return failed(first, false);
   if (first.type == Value::Type::nil) return held(time_left);
-  if (first.type == Value::Type::status && first.text == "OK") return plain(ReplyKind::granted);
+  if (first.type == Value::Type::status && first.text == "OK")
+    return request.fenced ? with_counter(values[1]) : plain(ReplyKind::granted);
   return nonsense(first);
+}
+
+Interpreted interpret_raise(const core::Request& request, const Value& value) {
+  if (request.fenced) return is_count(value) ? with_counter(value) : nonsense(value);
+  if (value.type == Value::Type::error) return failed(value, true);
+  if (value.type != Value::Type::integer || value.integer < kHeldNoExpiry) return nonsense(value);
+  if (value.integer == kMissing) return plain(ReplyKind::missing, Cause::missing);
+  if (value.integer == kHeldNoExpiry) return held(core::kNoTimeLeft);
+  if (!core::usable(value.integer)) return nonsense(value);
+  auto result = plain(ReplyKind::granted);
+  result.reply.fencing = value.integer;
+  return result;
 }
 
 Interpreted interpret_script(const core::Request& request, const Value& value) {
@@ -97,6 +129,7 @@ Interpreted interpret_script(const core::Request& request, const Value& value) {
 Interpreted interpret(const core::Request& request, const Value* values) {
   REDLOCK_ASSERT(values != nullptr);
   if (request.kind == core::RequestKind::acquire) return interpret_acquire(request, values);
+  if (request.kind == core::RequestKind::raise) return interpret_raise(request, values[0]);
   return interpret_script(request, values[0]);
 }
 

@@ -99,6 +99,78 @@ end
 return 0
 )";
 
+// Numbers of Lua are doubles and its tostring rounds at 14 digits: a value is either written back as the
+// digits that came in, or formatted with %.0f, exact below 2^53. Reading it accepts digits alone, or tonumber
+// would take " 0x1f", "1e9" and "inf" for numbers as well.
+constexpr std::string_view kCount = R"(if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+local stored = redis.call('GET', KEYS[2]) or '0'
+if #stored > 16 or not string.find(stored, '^%d+$') then
+  return redis.error_reply('ERR the fencing counter holds something else')
+end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local slack = tonumber(ARGV[3]) * 250
+local near = math.max(now - slack, math.min(now + slack, tonumber(ARGV[2])))
+local value = math.max(tonumber(stored) + 1, near)
+if value > 9007199254740991 then
+  return redis.error_reply('ERR the fencing counter is at its end')
+end
+redis.call('SET', KEYS[2], string.format('%.0f', value), 'PX', '86400000')
+return value
+)";
+
+constexpr std::string_view kRaise = R"(local owner = redis.call('GET', KEYS[1])
+if owner ~= ARGV[1] then
+  return owner and -1 or 0
+end
+local stored = redis.call('GET', KEYS[2]) or '0'
+if #stored > 16 or not string.find(stored, '^%d+$') then
+  return redis.error_reply('ERR the fencing counter holds something else')
+end
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local value = tonumber(stored)
+local wanted = tonumber(ARGV[2])
+if value < wanted and wanted <= now + tonumber(ARGV[3]) * 500 then
+  redis.call('SET', KEYS[2], ARGV[2], 'PX', '86400000')
+  return wanted
+end
+return math.max(value, 1)
+)";
+
+// The key's life comes first: PEXPIRE is allowed when memory is full, and the counter usually needs no SET.
+constexpr std::string_view kExtendFenced = R"(local owner = redis.call('GET', KEYS[1])
+if owner and owner ~= ARGV[1] then
+  return -2 - redis.call('PTTL', KEYS[1])
+end
+local stored = redis.pcall('GET', KEYS[2]) or '0'
+local number = type(stored) == 'string' and #stored <= 16 and string.find(stored, '^%d+$')
+local time = redis.call('TIME')
+local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+local wanted = tonumber(ARGV[5])
+if owner then
+  local left = redis.call('PTTL', KEYS[1])
+  local longest = tonumber(ARGV[4])
+  if left >= 0 and left < tonumber(ARGV[2]) then
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  elseif longest > 0 and left > longest then
+    redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  end
+elseif ARGV[3] == '1' then
+  redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+else
+  return 0
+end
+if number and tonumber(stored) >= wanted then
+  redis.call('PEXPIRE', KEYS[2], '86400000')
+elseif number and wanted <= now + tonumber(ARGV[6]) * 500 then
+  redis.call('SET', KEYS[2], ARGV[5], 'PX', '86400000')
+end
+return 1
+)";
+
 std::string sha1_hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -138,6 +210,21 @@ const Script& trim_script() {
 
 const Script& mend_script() {
   static const Script& script = *new Script(kMend);
+  return script;
+}
+
+const Script& count_script() {
+  static const Script& script = *new Script(kCount);
+  return script;
+}
+
+const Script& raise_script() {
+  static const Script& script = *new Script(kRaise);
+  return script;
+}
+
+const Script& extend_fenced_script() {
+  static const Script& script = *new Script(kExtendFenced);
   return script;
 }
 

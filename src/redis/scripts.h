@@ -3,7 +3,8 @@
 //
 // What all of them keep to:
 //   - no `#!lua` header: Redis refuses scripts with one when its memory is full, releases included;
-//   - at most one write, and it comes last: an error reply means that nothing was done;
+//   - one write, and it comes last: an error reply means that nothing was done. (A fenced extension writes
+//   the counter behind the key's life; a server that took the first write takes the second.)
 //   - replies are integers, the cheapest answer there is and one that cannot be mistaken for another
 //   command's; only take-over, which no protocol waits for, says more;
 //   - a key of the wrong type raises WRONGTYPE in GET, before anything is written; only take-over means it.
@@ -26,8 +27,9 @@ class Script {
   std::string sha1_;
 };
 
-// Answers of both scripts. `extend` answers a key of another token with kHeldNoExpiry or, for one that lives
-// another t ms, with kHeldNoExpiry - 1 - t; `release` does not look at the time and answers kHeldNoExpiry.
+// Answers of these scripts, but for the counter's value. `extend` answers a key of another token with
+// kHeldNoExpiry or, for one that lives another t ms, with kHeldNoExpiry - 1 - t; `release` does not look at
+// the time and answers kHeldNoExpiry.
 inline constexpr long long kDone = 1;
 inline constexpr long long kMissing = 0;
 inline constexpr long long kHeldNoExpiry = -1;
@@ -57,5 +59,27 @@ const Script& release_script();
 // received whenever it goes on; by then the lock may be somebody's who came later, and he is not to be broken
 // by that.
 const Script& take_over_script();
+
+// ---- fencing
+//
+// The counter of a lock has a key of its own, a decimal number of microseconds that dies a day after its last
+// use. Its name does not begin with the locks' prefix, since any bytes may follow that in a lock's name.
+inline constexpr std::string_view kFencePrefix = "redlock:fence:";
+// A key there that holds anything but such a number is left alone: somebody's lock may be called so.
+
+// KEYS[1] lock, KEYS[2] counter, ARGV[1] token, ARGV[2] proposal, ARGV[3] max_ttl in ms. The key has our
+// token: the counter becomes the larger of itself plus one and the proposal, this one kept within a quarter
+// of max_ttl of the node's own clock; its value. Otherwise nothing happens, kMissing.
+const Script& count_script();
+
+// KEYS as above, ARGV[1] token, ARGV[2] value, ARGV[3] max_ttl in ms. The key has our token: the counter is
+// raised to the value, unless that is more than half of max_ttl ahead of the node's own clock; what it holds
+// then, at least 1. No key: kMissing. Another token: kHeldNoExpiry.
+const Script& raise_script();
+
+// As extend_script(), with KEYS[2] counter, ARGV[5] value, ARGV[6] max_ttl in ms: where the key is ours in
+// the end, the counter is raised as by raise_script() and lives for a day again. The answer does not depend
+// on it.
+const Script& extend_fenced_script();
 
 }  // namespace redlock::redis

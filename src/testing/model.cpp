@@ -106,6 +106,7 @@ bool Model::confirm(Held& lease, Millis ttl) {
 // Whether it was; where it would be too short, nothing has changed.
 bool Model::grant(const HeldPtr& lease) {
   lease->token = {0x7e57, ++tokens_};
+  if (lease->options.fencing) lease->fencing = tokens_;
   if (lease->options.max_hold) lease->hold_ends = now_ + *lease->options.max_hold;
   if (!confirm(*lease, lease->options.ttl)) {
     keys_.erase(lease->name);

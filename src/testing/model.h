@@ -39,6 +39,7 @@ struct Held {
   Identity manager;
   std::string name;
   Token token;
+  std::optional<std::uint64_t> fencing;
   AcquireOptions options;
   Millis max_ttl{0};
   Micros valid_until{0};

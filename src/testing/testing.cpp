@@ -67,6 +67,10 @@ Token Lease::token() const {
   return held_ ? held_->token : Token{};
 }
 
+std::optional<std::uint64_t> Lease::fencing_token() const {
+  return held_ ? held_->fencing : std::nullopt;
+}
+
 std::chrono::milliseconds Lease::valid_for() const {
   return held_ ? held_->model->left(*held_) : std::chrono::milliseconds{0};
 }
@@ -95,7 +99,7 @@ Released Lease::release() {
 
 Detached Lease::detach() {
   if (!held_) return {};
-  Detached given{name(), token(), valid_for()};
+  Detached given{name(), token(), valid_for(), fencing_token()};
   const auto held = std::exchange(held_, nullptr);
   held->model->detach(*held);
   return given;
@@ -159,13 +163,18 @@ expected<Lease, Error> LockManager::acquire(std::string_view name, AcquireOption
 }
 
 expected<Lease, Error> LockManager::adopt(std::string_view name, const Token& token, AcquireOptions options) {
+  return adopt(Detached{std::string(name), token}, std::move(options));
+}
+
+expected<Lease, Error> LockManager::adopt(const Detached& from, AcquireOptions options) {
   options.wait.reset();
-  if (auto why = refuse(name, options)) return unexpected<Error>(std::move(*why));
+  if (auto why = refuse(from.name, options)) return unexpected<Error>(std::move(*why));
   auto lease = std::make_shared<detail::Held>();
   lease->model = model_;
   lease->manager = identity_;
-  lease->name = name;
-  lease->token = token;
+  lease->name = from.name;
+  lease->token = from.token;
+  lease->fencing = from.fencing_token;
   lease->options = std::move(options);
   lease->max_ttl = options_.max_ttl;
   auto granted = model_->adopt(std::move(lease));

@@ -23,6 +23,10 @@ core::Instant read_clocks() {
   return {read(CLOCK_BOOTTIME), read(CLOCK_MONOTONIC_RAW)};
 }
 
+core::Micros wall_clock() {
+  return read(CLOCK_REALTIME);
+}
+
 core::Micros transport_clock() {
   return std::chrono::duration_cast<core::Micros>(std::chrono::nanoseconds(uv_hrtime()));
 }

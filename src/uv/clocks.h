@@ -10,6 +10,9 @@ namespace redlock::uv {
 
 core::Micros transport_clock();
 
+// CLOCK_REALTIME, which may be wrong and may be stepped.
+core::Micros wall_clock();
+
 // `ms` for a libuv timer that must not fire before `left` has passed.
 std::uint64_t timer_ms(core::Micros left);
 

@@ -42,13 +42,13 @@ void Pipeline::push(const client::RequestTag& tag, const core::Request& request,
   pending.timeout = timeout_cap;  // until sent() knows better
   ++unsent_;
   if (core::is_vote(request.kind)) note_vote(timeout_cap);
-  if (request.kind == core::RequestKind::acquire) {
+  if (redis::script_of(request) == redis::ScriptKind::none) {
     pending.by_text = false;
     pending.key.clear();
   } else {
     // The first one on a connection goes by text, so that the server knows it from then on. NOSCRIPT is left
     // for those who flush scripts meanwhile: what has to be sent again loses its place in the order.
-    pending.by_text = !std::exchange(script_known(request.kind), true);
+    pending.by_text = !std::exchange(script_known(request), true);
     pending.key.assign(key);
   }
   encoder_.append(request, key, pending.by_text, out_);
@@ -187,9 +187,10 @@ void Pipeline::finish_raw(Micros now) {
 }
 
 // A release that was sent behind an extension has been executed or will be, before the extension could be:
-// sent again it would raise the life of a key that is given up, or set it anew.
+// sent again it would raise the life of a key that is given up, or set it anew. A counter sent again behind a
+// release finds no key of ours.
 bool Pipeline::is_released_behind(const core::Request& request) {
-  if (request.kind != core::RequestKind::extend) return false;
+  if (core::cleans_up(request.kind)) return false;
   for (std::size_t i = 1; i < pending_.size(); ++i) {
     const Pending& later = pending_[i];
     if (later.kind == Pending::Kind::request && core::cleans_up(later.request.kind) &&
@@ -199,17 +200,22 @@ bool Pipeline::is_released_behind(const core::Request& request) {
   return false;
 }
 
-bool& Pipeline::script_known(core::RequestKind kind) {
-  return core::cleans_up(kind) ? release_known_ : extend_known_;
+bool& Pipeline::script_known(const core::Request& request) {
+  return known_[static_cast<std::size_t>(redis::script_of(request))];
 }
 
-// Same request, same timeout; only its place in the order is the last one now.
+// Same request, same timeout; only its place in the order is the last one now. The SET of an acquire was
+// executed and must not be again.
 void Pipeline::send_again_by_text() {
   Pending again;
   std::swap(again, pending_.front());
   pop();
   again.by_text = true;
   if (core::is_vote(again.request.kind)) note_vote(again.timeout);
+  if (again.request.kind == core::RequestKind::acquire) {
+    again.request = redis::count_alone(again.request);
+    again.replies = redis::replies_expected(again.request);
+  }
   Pending& back = pending_.push_back();
   std::swap(back, again);
   ++unsent_;
@@ -284,7 +290,7 @@ void Pipeline::clear() {
   votes_.clear();
   vote_cap_.reset();
   unsent_ = timed_out_ = have_ = 0;
-  extend_known_ = release_known_ = false;
+  known_ = {};
   out_ = {};
   values_.assign(1, {});
   next_deadline_.reset();

@@ -3,6 +3,7 @@
 // place, and delivered late.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -92,7 +93,7 @@ class Pipeline {
   void finish_raw(core::Micros now);
   void send_again_by_text();
   [[nodiscard]] bool is_released_behind(const core::Request& request);
-  bool& script_known(core::RequestKind kind);
+  bool& script_known(const core::Request& request);
   void sample(const Pending& answered, core::Micros now);
   void pop();
 
@@ -104,12 +105,11 @@ class Pipeline {
   std::size_t unsent_ = 0;     // of pending_, at its end
   std::size_t timed_out_ = 0;  // of pending_, at its beginning: need no look for deadlines
   std::string out_;
-  bool extend_known_ = false;  // to the server, by hash
-  bool release_known_ = false;
-  std::optional<core::Micros> vote_cap_;  // votes wait to be written: the shortest of their timeouts
-  std::vector<Vote> votes_;               // answered, and waiting for the check behind them
-  std::vector<Vote> counting_;            // the same while they are handed out
-  std::vector<redis::Value> values_;      // of the front's answer
+  std::array<bool, redis::kScriptKinds> known_{};  // scripts, to the server, by hash
+  std::optional<core::Micros> vote_cap_;           // votes wait to be written: the shortest of their timeouts
+  std::vector<Vote> votes_;                        // answered, and waiting for the check behind them
+  std::vector<Vote> counting_;                     // the same while they are handed out
+  std::vector<redis::Value> values_;               // of the front's answer
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

@@ -7,6 +7,7 @@
 
 #include "core/assert.h"
 #include "redis/guard_wire.h"
+#include "uv/clocks.h"
 #include "uv/connection.h"
 #include "uv/turn.h"
 #include "uv/wake_timer.h"
@@ -135,6 +136,10 @@ bool UvHost::idle() const {
 
 core::Instant UvHost::now() {
   return read_clocks();
+}
+
+core::Micros UvHost::wall() {
+  return wall_clock();
 }
 
 void UvHost::send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,

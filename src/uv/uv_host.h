@@ -60,6 +60,7 @@ class UvHost final : public client::Host {
            std::function<void(RawAnswer)> done);
 
   [[nodiscard]] core::Instant now() override;
+  [[nodiscard]] core::Micros wall() override;
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;

@@ -51,6 +51,10 @@ TEST(CommandEnvironment, HasTheLockAndNoPassword) {
   };
   using Strings = std::vector<std::string>;
   EXPECT_EQ(with({}), (Strings{"REDLOCK_NAME=n", "REDLOCK_TOKEN=t"}));
+  const char* const none[] = {"REDLOCK_FENCE=old", nullptr};
+  EXPECT_EQ(command_environment(none, "n", "t"), (Strings{"REDLOCK_NAME=n", "REDLOCK_TOKEN=t"}));
+  EXPECT_EQ(command_environment(none, "n", "t", 9007199254740991),
+            (Strings{"REDLOCK_NAME=n", "REDLOCK_TOKEN=t", "REDLOCK_FENCE=9007199254740991"}));
   EXPECT_EQ(with({"A=1", "REDLOCK_PASSWORD=x", "REDLOCK_TOKEN=old", "REDLOCK_NAME=old", "ODD"}),
             (Strings{"A=1", "ODD", "REDLOCK_NAME=n", "REDLOCK_TOKEN=t"}));
   EXPECT_EQ(with({"REDLOCK_NODES=redis://u@h"}).front(), "REDLOCK_NODES=redis://u@h");

@@ -19,6 +19,22 @@ class Commands(ProgramTest):
         owners = self.cluster.owners(self.name)
         self.assertGreaterEqual(owners.count(result.stdout.strip()), 3)
 
+    def test_a_fencing_token_stands_behind_the_token(self):
+        tokens = []
+        for words in (["--fence"], ["--fence", "--json"], ["--fence"]):
+            result = self.expect(self.redlock("acquire", *words, self.name), 0)
+            if "--json" in words:
+                shown = json.loads(result.stdout)
+                token, fence = shown["token"], shown["fencing_token"]
+            else:
+                self.assertRegex(result.stdout, r"^[0-9a-f]{32} [1-9][0-9]*\n$")
+                token, fence = result.stdout.split()
+            tokens.append(int(fence))
+            self.expect(self.redlock("release", self.name, token), 0)
+        self.assertEqual(tokens, sorted(set(tokens)))
+        plain = self.expect(self.redlock("--json", "acquire", self.name), 0)
+        self.assertNotIn("fencing_token", json.loads(plain.stdout))
+
     def test_the_lock_outlives_acquire_for_its_ttl(self):
         token = self.take(self.name, "20s")
         node = next(n for n in self.cluster.nodes if n.command("GET", "lock:" + self.name) == token)

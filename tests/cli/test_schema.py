@@ -54,6 +54,7 @@ class Schema(ProgramTest):
         taken = self.call("lease", 0, "acquire", self.name)
         token = taken["token"]
         self.call("lease", 0, "extend", self.name, token)
+        self.assertIsInstance(self.call("lease", 0, "acquire", "--fence", "fenced")["fencing_token"], int)
         self.call("inspection", 0, "inspect", self.name, "free")
         self.call("release", 0, "release", self.name, token)
         self.call("release", 1, "release", self.name, token)

@@ -54,6 +54,15 @@ class Secrets(ProgramTest):
         self.assertEqual(seen["REDLOCK_NAME"], self.name)
         self.assertNotEqual(seen["REDLOCK_TOKEN"], "old")
 
+    def test_a_fencing_token_is_given_where_it_was_asked_for(self):
+        self.assertNotIn("REDLOCK_FENCE", self.seen(REDLOCK_PASSWORD=PASSWORD, REDLOCK_FENCE="5"))
+        words = ("run", "--fence", self.name, "--", "sh", "-c", "echo $REDLOCK_FENCE")
+        tokens = []
+        for _ in range(3):
+            result = self.expect(self.redlock(*words, env=self.env(REDLOCK_PASSWORD=PASSWORD)), 0)
+            tokens.append(int(result.stdout))
+        self.assertEqual(tokens, sorted(set(tokens)))
+
     def test_no_output_holds_it(self):
         secret = self.cluster.urls(f":{PASSWORD}@")
         for words in (["-vv", "acquire", "--ttl", "1s", self.name], ["-vv", "--json", "acquire", "--try", self.name],

@@ -41,6 +41,7 @@ class FakeHost final : public Host {
 
   // ---- Host
   core::Instant now() override { return time; }
+  core::Micros wall() override { return wall_time; }
   void send(core::Node node, RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros cap) override {
     EXPECT_TRUE(entered_) << "the client sent from inside a call instead of at the end of the turn";
@@ -133,6 +134,7 @@ class FakeHost final : public Host {
   [[nodiscard]] bool inside() const { return entered_; }
 
   core::Instant time{core::Micros{18'000'000'000}, core::Micros{3'600'000'000}};
+  core::Micros wall_time{1000};
   std::uint64_t jitter = 3000;  // every retry comes after 3 ms
   std::uint64_t tokens = 0;
   std::vector<Sent> sent;

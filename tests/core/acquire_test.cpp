@@ -14,6 +14,7 @@ using test::apart;
 using test::at;
 
 constexpr Round kRound{4};
+Actions sink;  // an attempt without a fencing token asks for nothing more
 
 Acquire attempt(int n, Millis ttl, Actions& out, Millis min_validity = 0ms) {
   return {{n, ttl, min_validity, false}, test::token(9), kRound, at(0us), out};
@@ -82,7 +83,7 @@ class EveryOrder {
   void go(Acquire machine, int node, const Reply& reply, const Known& known, int next, std::vector<int> late,
           Micros time) {
     time += 1ms;
-    machine.on_reply(node_at(node), kRound, reply, at(time));
+    machine.on_reply(node_at(node), kRound, reply, at(time), sink);
     ASSERT_EQ(machine.verdict(), known.verdict(n_)) << n_ << " nodes, " << known.grants << " grants";
     walk(machine, known, next, std::move(late), time);
   }
@@ -96,8 +97,8 @@ class EveryOrder {
     }
     // Whatever comes now changes nothing.
     Acquire same = machine;
-    if (next < n_) same.on_reply(node_at(next), kRound, test::granted(), at(time + 1ms));
-    if (!late.empty()) same.on_reply(node_at(late.front()), kRound, test::granted(), at(time + 1ms));
+    if (next < n_) same.on_reply(node_at(next), kRound, test::granted(), at(time + 1ms), sink);
+    if (!late.empty()) same.on_reply(node_at(late.front()), kRound, test::granted(), at(time + 1ms), sink);
     same.on_wake(at(10s));
     ASSERT_EQ(same, machine);
   }
@@ -119,7 +120,7 @@ TEST(Acquire, DecidesAsEarlyAsTheVotesAllowInEveryOrder) {
 TEST(Acquire, AHungNodeDelaysNothing) {  // L1
   Actions out;
   Acquire machine = attempt(5, 10s, out);
-  for (const int node : {4, 2, 0}) machine.on_reply(node_at(node), kRound, test::granted(), at(2ms));
+  for (const int node : {4, 2, 0}) machine.on_reply(node_at(node), kRound, test::granted(), at(2ms), sink);
   EXPECT_EQ(machine.verdict(), Verdict::won);
 }
 
@@ -128,7 +129,7 @@ TEST(Acquire, VotesOfOtherRoundsAreNotItsOwn) {
   const Acquire before = attempt(1, 10s, out);
   for (const Round other : {Round{0}, Round{3}, Round{5}}) {
     Acquire machine = before;
-    machine.on_reply(node_at(0), other, test::granted(), at(1ms));
+    machine.on_reply(node_at(0), other, test::granted(), at(1ms), sink);
     EXPECT_EQ(machine, before);
   }
 }
@@ -151,8 +152,8 @@ TEST(Acquire, GrantsOnlyWithEnoughValidityLeft) {
                          Row{apart(10ms, 86999us, 0us), 0ms, Verdict::won}}) {
     Actions out;
     Acquire machine = attempt(3, 100ms, out, row.min_validity);
-    machine.on_reply(node_at(0), kRound, test::granted(), at(1ms));
-    machine.on_reply(node_at(1), kRound, test::granted(), row.now);
+    machine.on_reply(node_at(0), kRound, test::granted(), at(1ms), sink);
+    machine.on_reply(node_at(1), kRound, test::granted(), row.now, sink);
     EXPECT_EQ(machine.verdict(), row.verdict) << testing::PrintToString(row.now);
     if (row.verdict == Verdict::won) {
       EXPECT_EQ(machine.valid_until(), at(97ms));
@@ -165,8 +166,8 @@ TEST(Acquire, GrantsOnlyWithEnoughValidityLeft) {
 TEST(Acquire, ValidityCountsFromT0AndNotFromTheAnswers) {  // S2
   Actions out;
   Acquire machine = attempt(3, 10s, out);
-  machine.on_reply(node_at(0), kRound, test::granted(), at(2s));
-  machine.on_reply(node_at(1), kRound, test::granted(), at(4s));
+  machine.on_reply(node_at(0), kRound, test::granted(), at(2s), sink);
+  machine.on_reply(node_at(1), kRound, test::granted(), at(4s), sink);
   EXPECT_EQ(machine.valid_until(), at(10s - 102ms));
 }
 
@@ -174,7 +175,7 @@ TEST(Acquire, IsOverWhenNoGrantCouldMatterAnyMore) {
   Actions out;
   Acquire machine = attempt(3, 100ms, out);
   EXPECT_EQ(machine.deadline(), at(97ms));
-  machine.on_reply(node_at(0), kRound, test::granted(), at(1ms));
+  machine.on_reply(node_at(0), kRound, test::granted(), at(1ms), sink);
   machine.on_wake(at(96ms));
   EXPECT_EQ(machine.verdict(), Verdict::pending);
   machine.on_wake(at(97ms));

@@ -40,6 +40,11 @@ constexpr Instant apart(Micros both, Micros boot_alone, Micros raw_alone) {
 constexpr Reply granted() {
   return {ReplyKind::granted, Cause::none, kNoTimeLeft};
 }
+constexpr Reply counted(Fencing value) {
+  Reply reply = granted();
+  reply.fencing = value;
+  return reply;
+}
 constexpr Reply held(Millis left = kNoTimeLeft) {
   return {ReplyKind::held, Cause::none, left};
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fencing.h"
 #include "fuzz/check.h"
 #include "fuzz/targets.h"
 #include "redis/codec.h"
@@ -68,6 +69,12 @@ core::Request request_of(std::uint8_t choice) {
   request.kind = static_cast<core::RequestKind>(choice & 3U);
   request.heal = (choice & 4U) != 0;
   request.want_time_left = (choice & 8U) != 0;
+  if ((choice & 16U) != 0) request.kind = core::RequestKind::raise;
+  if ((choice & 32U) != 0) {
+    request.fenced = request.kind == core::RequestKind::acquire || request.kind == core::RequestKind::raise;
+    request.fencing = 1790000000000000;
+    request.max_ttl = std::chrono::seconds(30);
+  }
   return request;
 }
 
@@ -77,13 +84,17 @@ void check_meaning(const core::Request& request, const Interpreted& got) {
   FUZZ_CHECK(is_clean_line(got.text));
   FUZZ_CHECK(got.nonsense == (reply.kind == ReplyKind::unknown));
   FUZZ_CHECK(!got.nonsense || reply.cause == Cause::protocol);
-  FUZZ_CHECK(!got.no_script ||
+  const bool counts = request.fenced;
+  FUZZ_CHECK(!got.no_script || (counts && reply.kind == ReplyKind::granted) ||
              (reply.kind == ReplyKind::failed && request.kind != core::RequestKind::acquire));
+  FUZZ_CHECK(reply.fencing == core::kNoFencing || core::usable(reply.fencing));
+  FUZZ_CHECK(reply.fencing == core::kNoFencing || reply.kind == ReplyKind::granted);
+  FUZZ_CHECK(reply.fencing == core::kNoFencing || counts || request.kind == core::RequestKind::raise);
   FUZZ_CHECK((reply.kind == ReplyKind::granted) == (reply.cause == Cause::none));
   FUZZ_CHECK((reply.kind == ReplyKind::held) == (reply.cause == Cause::held));
   FUZZ_CHECK(reply.kind == ReplyKind::held || reply.time_left == core::kNoTimeLeft);
   FUZZ_CHECK(reply.time_left >= core::kNoTimeLeft && reply.time_left <= std::chrono::hours{10000});
-  FUZZ_CHECK(reply.kind != ReplyKind::missing || request.kind != core::RequestKind::acquire);
+  FUZZ_CHECK(reply.kind != ReplyKind::missing || (request.kind != core::RequestKind::acquire && !counts));
   FUZZ_CHECK(reply.final());
 }
 

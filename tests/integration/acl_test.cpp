@@ -69,6 +69,10 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     EXPECT_EQ(seen->at(0).verdict, admin::Verdict::held);
     EXPECT_TRUE(admin::extend(options, *name, lease->token(), 20s));
     EXPECT_EQ(lease->release(), Released::released);
+    auto fenced = made->acquire("a", {.wait = 30s, .fencing = true});
+    ASSERT_TRUE(fenced) << fenced.error().message();
+    EXPECT_TRUE(fenced->extend());
+    EXPECT_EQ(fenced->release(), Released::released);
     EXPECT_EQ(admin::release(options, *name, Token{})->result, Released::already_gone);
 
     auto broken_one = made->acquire("b", {.wait = 30s});
@@ -78,6 +82,18 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     EXPECT_EQ(broken->result, admin::BreakResult::broken);
     for (const auto& key : broken->nodes) EXPECT_TRUE(key.broken) << key.found.node << ": " << key.found.text;
   }
+  {
+    auto guarded = options;
+    guarded.guard.enabled = true;
+    guarded.guard.grace = 0ms;
+    guarded.max_ttl = 1000ms;  // the nodes are new, and settle for that long
+    auto made = LockManager::create(guarded);
+    ASSERT_TRUE(made) << made.error().message();
+    auto lease = made->acquire("a", {.ttl = 900ms, .wait = 60s, .fencing = true});
+    ASSERT_TRUE(lease) << lease.error().message();
+  }
+  for (int i = 0; i < 3; ++i)
+    servers[i].command({"DEL", "redlock:fence:lock:a", "redlock:guard", "redlock:settling"});
   EXPECT_TRUE(eventually([&] { return servers.key_count() == 0; }));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(servers[i].command({"ACL", "LOG"}), "") << "denied";
 

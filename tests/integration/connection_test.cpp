@@ -240,6 +240,42 @@ TEST(Connection, SendsAScriptByTextWhenTheServerForgotIt) {
   EXPECT_EQ(transport.connection->writes(), before + 1);
 }
 
+// The key is set once, and the vote is answered once, with its value; what was sent behind it keeps its
+// order.
+TEST(Connection, CountsByTextWhenTheServerForgotTheScript) {
+  RedisServer server(volatile_server());
+  Transport transport(tcp_url(server.port()));
+  transport.connection->start();
+  auto fenced = acquire_request(1);
+  fenced.fenced = fenced.want_time_left = true;
+  fenced.fencing = 5;
+  fenced.max_ttl = core::Millis{30000};
+  core::Fencing last = 0;
+  for (int round = 0; round < 3; ++round) {
+    transport.replies.clear();
+    const auto vote = transport.send(fenced, "k");
+    const auto other = transport.acquire("other" + std::to_string(round));
+    ASSERT_TRUE(transport.run_for_replies(2));
+    EXPECT_EQ(transport.reply_to(vote).reply.kind, ReplyKind::granted);
+    EXPECT_EQ(transport.reply_to(other).reply.kind, ReplyKind::granted);
+    EXPECT_GT(transport.reply_to(vote).reply.fencing, last);
+    last = transport.reply_to(vote).reply.fencing;
+    EXPECT_EQ(server.command({"GET", "redlock:fence:k"}), std::to_string(last)) << "counted once";
+    transport.release("k", 1);
+    ASSERT_TRUE(transport.run_for_replies(3));
+    server.command({"SCRIPT", "FLUSH"});
+  }
+  // Given up already: it is not counted behind its undo.
+  transport.replies.clear();
+  const auto vote = transport.send(fenced, "k");
+  transport.release("k", 1);
+  ASSERT_TRUE(transport.run_for_replies(2));
+  EXPECT_EQ(transport.reply_to(vote).reply.kind, ReplyKind::granted);
+  EXPECT_EQ(transport.reply_to(vote).reply.fencing, core::kNoFencing);
+  EXPECT_EQ(server.command({"GET", "redlock:fence:k"}), std::to_string(last));
+  EXPECT_EQ(server.command({"EXISTS", "k"}), "0");
+}
+
 TEST(Connection, ComesBackAfterARestart) {
   RedisServer server;
   Transport transport(tcp_url(server.port()));

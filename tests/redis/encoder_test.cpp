@@ -66,6 +66,51 @@ TEST(Encoder, ReleaseAndUndo) {
   }
 }
 
+Request with_counter(Request request, bool fenced) {
+  request.fenced = fenced;
+  request.fencing = 9007199254740991;
+  request.max_ttl = 30000ms;
+  return request;
+}
+
+TEST(Encoder, AFencedAcquireCountsBehindItsSet) {
+  const auto plain = resp({"SET", "k", kTokenText, "NX", "PX", "10000"});
+  const auto life = resp({"PTTL", "k"});
+  const auto count = [&](const char* eval, const std::string& script) {
+    return resp({eval, script, "2", "k", "redlock:fence:k", kTokenText, "9007199254740991", "30000"});
+  };
+  const auto fenced = with_counter(request(RequestKind::acquire), true);
+  EXPECT_EQ(encode(fenced, "k"), plain + count("EVALSHA", sha1(count_script())));
+  EXPECT_EQ(encode(fenced, "k", true), plain + count("EVAL", text(count_script())));
+  auto timed = fenced;
+  timed.want_time_left = true;
+  EXPECT_EQ(encode(timed, "k"), plain + count("EVALSHA", sha1(count_script())) + life);
+  EXPECT_EQ(replies_expected(fenced), 2);
+  EXPECT_EQ(replies_expected(timed), 3);
+  // What is sent again after NOSCRIPT sets nothing.
+  EXPECT_EQ(encode(count_alone(timed), "k", true), count("EVAL", text(count_script())));
+  EXPECT_EQ(replies_expected(count_alone(timed)), 1);
+}
+
+TEST(Encoder, RaiseAndFencedExtension) {
+  EXPECT_EQ(encode(with_counter(request(RequestKind::raise), false), "k"),
+            resp({"EVALSHA", sha1(raise_script()), "2", "k", "redlock:fence:k", kTokenText,
+                  "9007199254740991", "30000"}));
+  EXPECT_EQ(encode(with_counter(request(RequestKind::extend, 10000ms, true), false), "k"),
+            resp({"EVALSHA", sha1(extend_fenced_script()), "2", "k", "redlock:fence:k", kTokenText, "10000",
+                  "1", "0", "9007199254740991", "30000"}));
+}
+
+TEST(Encoder, AnExtensionUnderGuardSaysWhatTheLongestLifeIs) {
+  auto extend = with_counter(request(RequestKind::extend, 10000ms, true), false);
+  extend.cut_life = true;
+  EXPECT_EQ(encode(extend, "k"), resp({"EVALSHA", sha1(extend_fenced_script()), "2", "k", "redlock:fence:k",
+                                       kTokenText, "10000", "1", "30302", "9007199254740991", "30000"}));
+  extend.fencing = core::kNoFencing;
+  EXPECT_EQ(encode(extend, "k"),
+            resp({"EVALSHA", sha1(extend_script()), "1", "k", kTokenText, "10000", "1", "30302"}));
+}
+
 TEST(Encoder, KeysAreAnyBytes) {
   std::string key;
   for (int byte = 0; byte < 256; ++byte) key += static_cast<char>(byte);
@@ -131,11 +176,15 @@ TEST(Encoder, PlainCommands) {
 TEST(Scripts, HashesAreThoseOfTheTexts) {
   EXPECT_EQ(Script("return 1").sha1(),
             "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");  // redis-cli SCRIPT LOAD "return 1"
-  EXPECT_NE(extend_script().sha1(), release_script().sha1());
+  const std::vector<const Script*> all = {&extend_script(), &release_script(), &count_script(),
+                                          &raise_script(), &extend_fenced_script()};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i]->sha1(), all[j]->sha1());
 }
 
 TEST(Scripts, HaveNoHeader) {
-  for (const auto* script : {&extend_script(), &release_script()})
+  for (const auto* script :
+       {&extend_script(), &release_script(), &count_script(), &raise_script(), &extend_fenced_script()})
     EXPECT_FALSE(script->text().starts_with("#!"));
 }
 

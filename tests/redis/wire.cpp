@@ -66,7 +66,8 @@ Interpreted Wire::ask_as(const core::Request& request, const std::string& key, b
 
 Interpreted Wire::ask(const core::Request& request, const std::string& key) {
   auto got = ask_as(request, key, false);
-  return got.no_script ? ask_as(request, key, true) : got;
+  if (!got.no_script) return got;
+  return ask_as(request.kind == core::RequestKind::acquire ? count_alone(request) : request, key, true);
 }
 
 }  // namespace redlock::redis

@@ -31,7 +31,7 @@ Token token(const std::string& text) {
 }
 
 Cause cause(const std::string& text) {
-  for (int i = 0; i <= static_cast<int>(Cause::other); ++i)
+  for (int i = 0; i <= static_cast<int>(Cause::no_fencing); ++i)
     if (to_string(static_cast<Cause>(i)) == text) return static_cast<Cause>(i);
   throw BadStep("'" + text + "' is no cause");
 }
@@ -46,7 +46,7 @@ void no_more_than(const std::vector<std::string>& words, std::size_t count) {
 }
 
 std::string text_of(const client::test::Sent& sent) {
-  static constexpr std::array kNames = {"acquire", "extend", "release", "undo"};
+  static constexpr std::array kNames = {"acquire", "extend", "release", "undo", "raise"};
   const core::Request& request = sent.request;
   std::string text = kNames.at(static_cast<std::size_t>(request.kind));
   text += " " + sent.key.substr(std::string("lock:").size()) + " t" + std::to_string(request.token.low);
@@ -54,6 +54,7 @@ std::string text_of(const client::test::Sent& sent) {
   if (sets) text += " " + format_duration(request.ttl);
   if (request.heal) text += " heal";
   if (request.want_time_left) text += " time-left";
+  if (request.fencing != core::kNoFencing) text += " fencing " + std::to_string(request.fencing);
   return text;
 }
 
@@ -175,6 +176,7 @@ void Stage::call(const std::string& who, const Words& words) {
 
 void Stage::acquire(const std::string& who, const Words& words) {
   AcquireOptions options;
+  core::Fencing adopted = core::kNoFencing;
   const bool adopting = words[1] == "adopt";
   for (std::size_t i = adopting ? 4 : 3; i < words.size(); ++i) {
     const std::string& option = words[i];
@@ -184,6 +186,9 @@ void Stage::acquire(const std::string& who, const Words& words) {
       options.watchdog = false;
     } else if (option == "time-left") {
       options.want_time_left = true;
+    } else if (option == "fencing") {
+      options.fencing = true;
+      if (adopting) adopted = number(word(words, ++i));
     } else {
       const core::Millis value = duration(word(words, ++i));
       if (option == "ttl") {
@@ -205,13 +210,15 @@ void Stage::acquire(const std::string& who, const Words& words) {
   auto done = [this, who](expected<client::Granted, Error> result) {
     --callers_[who].owed;
     if (!result) return fail(who, "", result.error());
-    say(who + ": granted t" + std::to_string(result->token.low) + ", " + left(result->valid_until) + " left");
+    std::string line = who + ": granted t" + std::to_string(result->token.low) + ", ";
+    if (result->fencing != core::kNoFencing) line += "fencing " + std::to_string(result->fencing) + ", ";
+    say(line + left(result->valid_until) + " left");
   };
   client::Client& client = *host().client;
   const LockName lock = name(word(words, 2));
-  auto started = adopting
-                     ? client.adopt(lock, token(word(words, 3)), options, std::move(done), std::move(events))
-                     : client.acquire(lock, options, std::move(done), std::move(events));
+  auto started = adopting ? client.adopt(lock, token(word(words, 3)), adopted, options, std::move(done),
+                                         std::move(events))
+                          : client.acquire(lock, options, std::move(done), std::move(events));
   if (!started) return fail(who, "refused, ", started.error());
   callers_[who].call = *started;
   ++callers_[who].owed;
@@ -274,7 +281,8 @@ void Stage::nodes_do(const Words& words) {
 
 void Stage::node_does(core::Node node, const Words& words) {
   const std::string& verb = word(words, 0);
-  const bool has_more = verb == "refuses" || verb == "fails" || verb == "times" || verb == "breaks";
+  const bool has_more =
+      verb == "grants" || verb == "refuses" || verb == "fails" || verb == "times" || verb == "breaks";
   no_more_than(words, has_more ? 3 : 1);
   if (verb == "breaks") return host_->break_connection(node);
   if (verb == "never-connects") return host_->break_connection(node, Cause::connecting);
@@ -282,6 +290,7 @@ void Stage::node_does(core::Node node, const Words& words) {
   Reply reply;
   if (verb == "grants" || verb == "deletes") {
     reply.kind = ReplyKind::granted;
+    if (words.size() > 1) reply.fencing = number(word(words, 1));
   } else if (verb == "misses") {
     reply.kind = ReplyKind::missing;
   } else if (verb == "refuses") {

@@ -6,6 +6,7 @@
 
 #include "sim/process.h"
 #include "sim/server.h"
+#include "verify/fencing_order.h"
 #include "verify/mutual_exclusion.h"
 
 namespace redlock::sim {
@@ -40,6 +41,7 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
   }
   if (lease.cleaning)
     fault("S3: " + process.name() + " raises " + brief(request.token) + " after its clean-up began");
+  if (request.kind == RequestKind::raise) return;  // it promises no life
   if (cap > Micros{request.ttl} / 4)
     fault("a node may take longer than ttl/4: " + std::to_string(cap.count()) + " us");
   if (!first && tag.round == lease.round) return;
@@ -88,6 +90,8 @@ void Observer::granted(Process& process, const std::string& name, const client::
   if (left <= Micros{0} || left < Micros{min_validity})
     fault("S2: " + process.name() + " was granted a lease with " + std::to_string(left.count()) + " us left");
   history_.granted(at, process.name(), name, brief(grant.token), lease->true_end);
+  if (grant.fencing != core::kNoFencing)
+    history_.fenced(brief(grant.token), static_cast<std::uint64_t>(grant.fencing));
 }
 
 void Observer::extended(Process& process, Token token, Instant end) {
@@ -176,6 +180,7 @@ void Observer::check_history() {
     two_holders_ = true;
     fault("S1: " + verify::describe(overlap));
   }
+  for (const auto& disorder : verify::disorders(history_)) fault("S5: " + verify::describe(disorder));
 }
 
 }  // namespace redlock::sim

@@ -96,6 +96,28 @@ TEST(RedisModel, OnlyTheOwnerDeletes) {
   }
 }
 
+core::Request fenced(RequestKind kind, std::uint64_t who, core::Fencing value) {
+  auto made = request(kind, who);
+  made.fenced = kind == RequestKind::acquire;
+  made.fencing = value;
+  made.max_ttl = 4s;  // 1 s for proposals, 2 s for raises
+  return made;
+}
+
+TEST(RedisModel, CountsForItsOwnerNearItsOwnClock) {
+  RedisModel node(SkewedClock{100s, 0});
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 1, 100000005), "k").fencing, 100000005);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 2, 100000009), "k").kind, ReplyKind::held);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::raise, 2, 100000009), "k").kind, ReplyKind::held);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::raise, 1, 102000001), "k").fencing, 100000005);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::raise, 1, 102000000), "k").fencing, 102000000);
+  node.execute(0ms, request(RequestKind::undo, 1), "k");
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::raise, 1, 101000000), "k").kind, ReplyKind::missing);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 2, 999000000), "k").fencing, 102000001);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 3, 1), "other").fencing, 99000000);
+  EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 4, 999000000), "third").fencing, 101000000);
+}
+
 TEST(RedisModel, ItsOwnClockEndsALife) {
   RedisModel fast(SkewedClock{0us, 10000});
   fast.execute(0ms, request(RequestKind::acquire, 1, 1000ms), "k");

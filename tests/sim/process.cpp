@@ -19,6 +19,8 @@ Process::Process(World& world, Observer& observer, std::vector<std::unique_ptr<S
   };
   clocks_.boot = clock();
   clocks_.raw = clock();
+  if (world.swarm.fenced_per_million > 0 && dice.coin())
+    wall_error_ = Micros{dice.between(-7200000000, 7200000000)};
   links_.resize(servers.size());
 }
 

@@ -45,6 +45,7 @@ class Process final : public client::Host, public Listener {
 
   // ---- client::Host
   [[nodiscard]] core::Instant now() override;
+  [[nodiscard]] core::Micros wall() override { return truth() + wall_error_; }
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;
@@ -112,6 +113,7 @@ class Process final : public client::Host, public Listener {
   int id_;
   std::string name_;
   ClockPair clocks_;
+  core::Micros wall_error_{0};
   std::unique_ptr<client::Client> client_;
   std::vector<Link> links_;
   std::deque<Readable> readable_;

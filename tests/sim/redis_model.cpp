@@ -1,4 +1,5 @@
-// The semantics of SET NX PX, of the extending script and of compare-and-delete.
+// The semantics of SET NX PX, of the scripts that extend and that keep the fencing counter, and of
+// compare-and-delete.
 #include "sim/redis_model.h"
 
 #include <algorithm>
@@ -36,13 +37,26 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     return core::Reply{ReplyKind::granted};
   };
   switch (request.kind) {
-    case RequestKind::acquire:
-      return entry != nullptr ? held() : set();
+    case RequestKind::acquire: {
+      if (entry != nullptr) return held();
+      core::Reply reply = set();
+      if (request.fenced) reply.fencing = count(truth, request, key);
+      return reply;
+    }
     case RequestKind::extend:
-      if (entry == nullptr) return request.heal ? set() : core::Reply{ReplyKind::missing, Cause::missing};
-      if (entry->owner != request.token) return held();
+      if (entry == nullptr && !request.heal) return {ReplyKind::missing, Cause::missing};
+      if (entry != nullptr && entry->owner != request.token) return held();
+      if (request.fencing != core::kNoFencing) raise(truth, request, key);
+      if (entry == nullptr) return set();
       entry->expires = std::max(entry->expires, now + request.ttl);
       return {ReplyKind::granted};
+    case RequestKind::raise: {
+      if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
+      if (entry->owner != request.token) return held();
+      core::Reply reply{ReplyKind::granted};
+      reply.fencing = std::max(raise(truth, request, key), core::Fencing{1});
+      return reply;
+    }
     case RequestKind::release:
     case RequestKind::undo:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
@@ -51,6 +65,28 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
       return {ReplyKind::granted};
   }
   return {};
+}
+
+core::Fencing& RedisModel::counter(Millis now, std::string_view key) {
+  Counter& counter = counters_[std::string(key)];
+  if (now > counter.expires) counter.value = core::kNoFencing;
+  counter.expires = now + kCounterLife;
+  return counter.value;
+}
+
+core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key) {
+  const core::Fencing time = clock_.read(truth).count();
+  const core::Fencing slack = core::Micros{request.max_ttl}.count() / 4;
+  core::Fencing& value = counter(now(truth), key);
+  value = std::max(value + 1, std::clamp(request.fencing, time - slack, time + slack));
+  return value;
+}
+
+core::Fencing RedisModel::raise(core::Micros truth, const core::Request& request, std::string_view key) {
+  const core::Fencing most = clock_.read(truth).count() + core::Micros{request.max_ttl}.count() / 2;
+  core::Fencing& value = counter(now(truth), key);
+  if (value < request.fencing && request.fencing <= most) value = request.fencing;
+  return value;
 }
 
 const std::map<std::string, RedisModel::Entry, std::less<>>& RedisModel::keys(core::Micros truth) {

@@ -25,11 +25,23 @@ class RedisModel {
   const std::map<std::string, Entry, std::less<>>& keys(core::Micros truth);
 
  private:
+  // The fencing counter of a lock.
+  struct Counter {
+    core::Fencing value = core::kNoFencing;
+    core::Millis expires{0};
+  };
+  static constexpr core::Millis kCounterLife = std::chrono::hours(24);
+
   Entry* find(core::Millis now, std::string_view key);
+  // As it is now, and alive for a day again.
+  core::Fencing& counter(core::Millis now, std::string_view key);
+  core::Fencing count(core::Micros truth, const core::Request& request, std::string_view key);
+  core::Fencing raise(core::Micros truth, const core::Request& request, std::string_view key);
   [[nodiscard]] core::Millis now(core::Micros truth) const;
 
   SkewedClock clock_;
   std::map<std::string, Entry, std::less<>> keys_;
+  std::map<std::string, Counter, std::less<>> counters_;
 };
 
 }  // namespace redlock::sim

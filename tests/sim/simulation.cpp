@@ -29,7 +29,9 @@ class Simulation {
 
   Outcome run() {
     for (int i = 0; i < world_.swarm.nodes; ++i) {
-      const SkewedClock clock{Micros{world_.dice.between(0, 3600000000)},
+      const bool in_step = world_.swarm.nodes_in_step;
+      const SkewedClock clock{in_step ? Micros{world_.dice.between(1800000000, 1803000000)}
+                                      : Micros{world_.dice.between(0, 3600000000)},
                               world_.dice.between(world_.swarm.node_ppm_low, world_.swarm.node_ppm_high)};
       servers_.push_back(std::make_unique<Server>(world_, i, clock));
     }

@@ -73,6 +73,11 @@ void draw_callers(Dice& dice, Swarm& s) {
   s.detach_per_million = dice.chance(200000) ? 100000 : 0;
   s.cancel_per_million = dice.coin() ? 0 : static_cast<std::uint32_t>(dice.between(50000, 500000));
   s.max_hold_per_million = dice.chance(300000) ? 300000 : 0;
+  if (dice.coin()) {
+    s.fenced_per_million = dice.coin() ? 1000000 : 300000;
+    // Of an even number apart by more than max_ttl, no majority can ever have the same value.
+    s.nodes_in_step = s.nodes % 2 == 0 || dice.chance(700000);
+  }
   const Micros thinks[] = {1ms, 20ms, 300ms, 1s};
   s.think_most = dice.pick(thinks);
   s.hold_most =
@@ -116,6 +121,7 @@ std::string Swarm::describe() const {
       << " watchdog_ppm=" << watchdog_per_million << " try_ppm=" << try_per_million
       << " expire_ppm=" << expire_per_million << " detach_ppm=" << detach_per_million
       << " cancel_ppm=" << cancel_per_million << " max_hold_ppm=" << max_hold_per_million
+      << " fenced_ppm=" << fenced_per_million << " nodes_in_step=" << nodes_in_step
       << " think_us=" << us(think_most) << " hold_us=" << us(hold_most);
   return out.str();
 }

@@ -53,6 +53,8 @@ struct Swarm {
   std::uint32_t detach_per_million = 0;
   std::uint32_t cancel_per_million = 0;
   std::uint32_t max_hold_per_million = 0;
+  std::uint32_t fenced_per_million = 0;
+  bool nodes_in_step = false;  // their wall clocks, as far as fencing wants it
   core::Micros think_most{0};
   core::Micros hold_most{0};
 

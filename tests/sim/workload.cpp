@@ -63,6 +63,7 @@ AcquireOptions Workload::draw_options() {
     options.max_hold = options.ttl * dice.between(1, 4) / 2 + Millis{20};
   options.watchdog = dice.chance(s.watchdog_per_million);
   options.want_time_left = dice.coin();
+  options.fencing = s.fenced_per_million > 0 && dice.chance(s.fenced_per_million);
   return options;
 }
 

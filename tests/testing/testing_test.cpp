@@ -33,6 +33,15 @@ std::string use_all(Manager& locks) {
   if (!lease || !*lease) return "not acquired";
   if (!lease->extend(5s) || lease->valid_for() <= 3s || lease->lost().stop_requested()) return "not extended";
   if (lease->nodes().size() > locks.nodes()) return "more reports than nodes";
+  if (lease->fencing_token()) return "a token that nobody asked for";
+  auto fenced = locks.acquire("f", {.ttl = 3s, .fencing = true});
+  if (!fenced || !fenced->fencing_token()) return "no fencing token";
+  const auto first = fenced->fencing_token();
+  auto carried = locks.adopt(fenced->detach());
+  if (!carried || carried->fencing_token() != first) return "a fencing token was not adopted";
+  carried->release();
+  if (locks.acquire("f", {.fencing = true})->fencing_token() <= first)
+    return "a fencing token that does not grow";
   const redlock::Detached given = lease->detach();
   auto adopted = locks.adopt(given.name, given.token);
   if (!adopted || adopted->name() != "a" || adopted->token() != given.token) return "not adopted";

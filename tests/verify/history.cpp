@@ -25,7 +25,8 @@ std::string_view to_string(Ending ending) {
 
 void History::granted(TrueTime at, std::string who, std::string name, std::string token, TrueTime until) {
   by_token_[token] = holds_.size();
-  holds_.push_back({std::move(name), std::move(who), std::move(token), at, until, TrueTime{0}, Ending::open});
+  holds_.push_back(
+      {std::move(name), std::move(who), std::move(token), at, until, TrueTime{0}, Ending::open, 0});
 }
 
 void History::extended(const std::string& token, TrueTime until) {
@@ -33,6 +34,11 @@ void History::extended(const std::string& token, TrueTime until) {
   if (found == by_token_.end()) return;
   auto& hold = holds_[found->second];
   hold.until = std::max(hold.until, until);
+}
+
+void History::fenced(const std::string& token, std::uint64_t fencing) {
+  const auto found = by_token_.find(token);
+  if (found != by_token_.end()) holds_[found->second].fencing = fencing;
 }
 
 void History::ended(TrueTime at, const std::string& token, Ending how) {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ struct Hold {
   TrueTime until{0};  // the end of validity by the holder's own clocks, as a true time
   TrueTime ended{0};  // meaningful unless `ending` is open
   Ending ending = Ending::open;
+  std::uint64_t fencing = 0;  // 0: the lease came without a fencing token
 
   // Half open: a hold that ends at an instant and one that begins there touch and do not overlap.
   [[nodiscard]] TrueTime end() const { return ending == Ending::open || until < ended ? until : ended; }
@@ -45,6 +47,7 @@ class History {
   // The rest name a hold by its token; a token that was never granted is ignored, the call had no answer.
   // A claim never gets shorter by a later word: what was promised was relied on.
   void extended(const std::string& token, TrueTime until);
+  void fenced(const std::string& token, std::uint64_t fencing);
   void ended(TrueTime at, const std::string& token, Ending how);
   void died(TrueTime at, const std::string& who);
 

@@ -8,6 +8,7 @@
 #include <redlock/duration.h>
 #include <redlock/error.h>
 #include <redlock/export.h>
+#include <redlock/fencing.h>
 #include <redlock/lease.h>
 #include <redlock/lock_manager.h>
 #include <redlock/mutex.h>
@@ -47,8 +48,9 @@ void words() {
   expect(redlock::printable("\n") == "\\x0a", "text is made printable");
   const redlock::Token token{1, 2};
   expect(redlock::Token::parse(token.to_string()) == token, "a token is read back");
-  const redlock::Detached detached{"a b", token, 5ms};
+  const redlock::Detached detached{"a b", token, 5ms, 7};
   expect(redlock::Detached::parse(detached.to_string()) == detached, "a detached lease is read back");
+  expect(redlock::fencing::kRedisScript.find("FENCED") != std::string_view::npos, "there is a script");
   expect(redlock::validate(nowhere()) == std::nullopt, "options are checked");
   expect(redlock::validate(redlock::AcquireOptions{}, nowhere()) == std::nullopt,
          "options of a call are checked");
@@ -69,6 +71,8 @@ void blocking() {
   expect(!lease && lease.error().code == redlock::ErrorCode::no_quorum, "without nodes there is no lock");
   expect(!lease && !lease.error().message().empty(), "an error says so");
   expect(!manager->adopt("a", redlock::Token{1, 2}, {.wait = 0ms}), "nor one to adopt");
+  expect(!manager->adopt(redlock::Detached{"a", redlock::Token{1, 2}, 0ms, 7}), "nor with a fencing token");
+  expect(!redlock::Lease().fencing_token(), "an empty lease has no fencing token");
   // What is thrown in the library is caught here for what it is.
   try {
     static_cast<void>(lease.value());
@@ -131,7 +135,8 @@ void on_a_loop() {
 void in_memory() {
   redlock::testing::World world;
   redlock::testing::LockManager ours(world), others(world);
-  auto lease = ours.acquire("a");
+  auto lease = ours.acquire("a", {.fencing = true});
+  expect(lease && lease->fencing_token() > 0U, "with a fencing token");
   expect(lease && lease->valid_for() > 0ms && world.owner("a") == lease->token(), "the lock is ours");
   expect(others.try_acquire("a").error().code == redlock::ErrorCode::contended, "and not another's");
   world.cut_off();

@@ -208,6 +208,8 @@ void Model::execute(State& state, int client, int node, const Message& message, 
       key = {};
       reply = {ReplyKind::granted};
       break;
+    case RequestKind::raise:
+      break;  // nobody asks for a token here
   }
   if (!answer) return;
   state.links[at(client)][at(node)].to_client.push({message.asker, reply});
