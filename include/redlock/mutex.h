@@ -16,8 +16,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -69,9 +71,11 @@ class REDLOCK_API Mutex {
   // was lost before, or where this thread had none.
   void unlock() noexcept;
 
-  // Of the lock that the calling thread holds; without one, a token that never fires, and 0.
+  // Of the lock that the calling thread holds; without one, a token that never fires, 0, and none.
   [[nodiscard]] std::stop_token lost() const;
   [[nodiscard]] std::chrono::milliseconds valid_for() const;
+  // With options.acquire.fencing; see lease.h.
+  [[nodiscard]] std::optional<std::uint64_t> fencing_token() const;
 
  private:
   // After a loss another thread may lock while the first has not noticed yet, so each thread has its own.

@@ -85,6 +85,12 @@ milliseconds Mutex::valid_for() const {
   return lease != nullptr ? lease->valid_for() : milliseconds{0};
 }
 
+std::optional<std::uint64_t> Mutex::fencing_token() const {
+  const std::lock_guard lock(guard_);
+  const Lease* lease = find();
+  return lease != nullptr ? lease->fencing_token() : std::nullopt;
+}
+
 expected<Lease, Error> Mutex::acquire(milliseconds wait) {
   AcquireOptions options = options_.acquire;
   options.wait = wait;

@@ -14,6 +14,7 @@
 #include "redis/scripts.h"
 #include "redlock/async_client.h"
 #include "redlock/lock_manager.h"
+#include "redlock/mutex.h"
 
 namespace redlock::test {
 namespace {
@@ -245,6 +246,19 @@ TEST_F(Fencing, WhoDoesNotAskGetsNone) {
   EXPECT_EQ(lease->detach().to_string().substr(0, 9), "redlock1 ");
   EXPECT_FALSE(Lease().fencing_token());
   EXPECT_EQ(fence_of(0), "(nil)");
+}
+
+TEST_F(Fencing, OfAMutex) {
+  auto locks = manager();
+  Mutex mutex(locks, "a", {.acquire = fenced()});
+  EXPECT_FALSE(mutex.fencing_token());
+  std::uint64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    const std::lock_guard guard(mutex);
+    EXPECT_GT(mutex.fencing_token().value_or(0), last);
+    last = mutex.fencing_token().value_or(0);
+  }
+  EXPECT_FALSE(mutex.fencing_token());
 }
 
 TEST_F(Fencing, OnALoopOfOnesOwn) {
