@@ -109,7 +109,8 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
   in_call_ = true;
   auto lock = *LockName::make(name);
   auto& client = process_.client();
-  auto call = adopted ? client.adopt(std::move(lock), *adopted, options, std::move(done), std::move(events))
+  auto call = adopted ? client.adopt(std::move(lock), *adopted, actor.fencing, options, std::move(done),
+                                     std::move(events))
                       : client.acquire(std::move(lock), options, std::move(done), std::move(events));
   in_call_ = false;
   if (call) {
@@ -123,6 +124,7 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
 void Workload::on_granted(std::size_t who, const client::Granted& grant, const AcquireOptions& options) {
   auto& actor = actors_[who];
   actor.token = grant.token;
+  actor.fencing = grant.fencing;
   actor.holds = true;
   observer_.granted(process_, actor.name, grant, options.min_validity);
   plan_hold(who);

@@ -34,6 +34,7 @@ class Workload {
   struct Actor {
     client::CallId call;
     Token token;
+    core::Fencing fencing = core::kNoFencing;
     std::string name;
     core::Millis ttl{0};
     bool holds = false;
