@@ -2,7 +2,10 @@
 add_library(redlock_flags INTERFACE)
 target_compile_features(redlock_flags INTERFACE cxx_std_20)
 set(CMAKE_CXX_EXTENSIONS OFF)
+# The same objects go into the static layers and into the shared library; REDLOCK_API marks what may leave it.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 option(REDLOCK_WERROR "Warnings are errors" OFF)
 target_compile_options(redlock_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${REDLOCK_WERROR}>:-Werror>)

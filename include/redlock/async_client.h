@@ -2,14 +2,15 @@
 // It makes no thread and never blocks. docs/async.md shows both, and how to bring it to Asio and GLib.
 //
 //   auto client = redlock::AsyncClient::create(loop, {.nodes = {...}});
-//   client->acquire("stock:42", {}, [](redlock::expected<redlock::AsyncLease, redlock::Error> lease) { ...
-//   }); auto lease = co_await client->acquire("stock:42");
+//   client->acquire("stock:42", {},
+//                   [](redlock::expected<redlock::AsyncLease, redlock::Error> lease) { ... });
+//   auto lease = co_await client->acquire("stock:42");
 //
 // Threads: one, the loop's, for everything here, stop tokens included.
 // Callbacks: exactly once; not at all for a call that returned an error; never before the call returned, and
-// never from inside another call, the destructors included (but see AsyncLease::lost). They must not throw.
-// A call made in a callback is sent at the end of the turn.
-// fork: a child must not turn its copy of the loop.
+// never from inside another call, the destructors included (but see AsyncLease::lost). One that throws ends
+// the process. A call made in a callback is sent at the end of the turn. fork: in a child nothing happens:
+// calls return `closed`, what it destroys is left alone. It must not turn its copy of the loop.
 #pragma once
 
 #include <uv.h>
@@ -28,6 +29,7 @@
 #include "redlock/async_wait.h"
 #include "redlock/detached.h"
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -42,7 +44,7 @@ struct AsyncLeaseState;
 
 // A lock that is held. RAII: destroying it releases the lock, without waiting. Movable, not copyable. It may
 // outlive its client, and is lost then.
-class AsyncLease {
+class REDLOCK_API AsyncLease {
  public:
   using ExtendCallback = std::function<void(expected<std::chrono::milliseconds, Error>)>;
   using ReleaseCallback = std::function<void(Released)>;
@@ -63,8 +65,9 @@ class AsyncLease {
   [[nodiscard]] std::chrono::milliseconds valid_for() const;  // 0 once it is over or lost
   [[nodiscard]] const std::vector<NodeReport>& nodes() const;
 
-  // Requested when the lease is over, at the latest when its validity ends. What is registered on it runs on
-  // the loop, or inside the client's destructor, which ends all leases.
+  // Requested when the lease is over, at the latest when its validity ends; never after release(), detach()
+  // or the destructor was called. What is registered on it runs on the loop, or inside the client's
+  // destructor, which ends all leases.
   [[nodiscard]] std::stop_token lost() const;
 
   // One round of extension, to `ttl` or the lease's own. Value: the validity left. Errors in the answer: lost
@@ -89,7 +92,7 @@ class AsyncLease {
   std::shared_ptr<detail::AsyncLeaseState> state_;
 };
 
-class AsyncClient {
+class REDLOCK_API AsyncClient {
  public:
   using AcquireCallback = std::function<void(expected<AsyncLease, Error>)>;
 

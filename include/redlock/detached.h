@@ -7,12 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "redlock/export.h"
 #include "redlock/result.h"
 #include "redlock/token.h"
 
 namespace redlock {
 
-struct Detached {
+struct REDLOCK_API Detached {
   std::string name;
   Token token;
 

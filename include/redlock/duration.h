@@ -5,15 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
 
 // Accepts ms, s, m, h; at most 10 000 hours, so that no sum of durations overflows.
 // The error is one line that says what was wrong with `text` and what would be right.
-expected<std::chrono::milliseconds, std::string> parse_duration(std::string_view text);
+REDLOCK_API expected<std::chrono::milliseconds, std::string> parse_duration(std::string_view text);
 
 // The shortest exact form: 1500ms, 10s, 2m.
-[[nodiscard]] std::string format_duration(std::chrono::milliseconds duration);
+[[nodiscard]] REDLOCK_API std::string format_duration(std::chrono::milliseconds duration);
 
 }  // namespace redlock

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "redlock/export.h"
+
 namespace redlock {
 
 // Why a call failed. When several hold, the first in this order is reported (see docs: "Errors").
@@ -64,9 +66,9 @@ enum class Cause : std::uint8_t {
   no_fencing    // it could not raise the counter of fencing tokens
 };
 
-[[nodiscard]] std::string_view to_string(ErrorCode code);
-[[nodiscard]] std::string_view to_string(Vote vote);
-[[nodiscard]] std::string_view to_string(Cause cause);
+[[nodiscard]] REDLOCK_API std::string_view to_string(ErrorCode code);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Vote vote);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Cause cause);
 
 // What one node said, for error messages and `--json`.
 struct NodeReport {
@@ -79,7 +81,7 @@ struct NodeReport {
   std::optional<std::chrono::milliseconds> time_left;
 };
 
-struct Error {
+struct REDLOCK_API Error {
   ErrorCode code = ErrorCode::invalid;
   std::string detail;             // what was wrong and what would be right, one line
   std::vector<NodeReport> nodes;  // empty where no node was asked
@@ -94,8 +96,8 @@ struct Error {
 // the standard has a word for the same thing, codes compare equal to it: invalid_argument,
 // operation_canceled, device_or_resource_busy (contended), permission_denied, timed_out (too_slow),
 // resource_unavailable_try_again (overloaded), resource_deadlock_would_occur (wrong_thread).
-[[nodiscard]] const std::error_category& error_category() noexcept;
-[[nodiscard]] std::error_code make_error_code(ErrorCode code) noexcept;
+[[nodiscard]] REDLOCK_API const std::error_category& error_category() noexcept;
+[[nodiscard]] REDLOCK_API std::error_code make_error_code(ErrorCode code) noexcept;
 
 }  // namespace redlock
 

@@ -14,11 +14,13 @@
 
 #include "redlock/detached.h"
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/result.h"
 #include "redlock/token.h"
 
 namespace redlock {
 
+// What a release found.
 enum class Released : std::uint8_t {
   released,      // q nodes answered, at least one of them had our key, and none of them has it now
   already_gone,  // q nodes answered and none of them had our key: the lease had expired or was broken
@@ -26,13 +28,13 @@ enum class Released : std::uint8_t {
            // themselves
 };
 
-[[nodiscard]] std::string_view to_string(Released result);
+[[nodiscard]] REDLOCK_API std::string_view to_string(Released result);
 
 namespace detail {
 struct LeaseState;
 }
 
-class Lease {
+class REDLOCK_API Lease {
  public:
   Lease() = default;  // holds nothing
   Lease(Lease&&) noexcept = default;
@@ -54,7 +56,9 @@ class Lease {
 
   // Requested when the lease is over, at the latest when its validity ends. Callbacks registered on it run on
   // the manager's loop thread (or at once, in the registering thread, when it has fired already): they must
-  // not block.
+  // not block, and one that throws ends the process. Once release(), detach() or the destructor was called,
+  // none begins any more; one that has begun may still be running on the loop thread then, and destroying its
+  // std::stop_callback waits for it.
   [[nodiscard]] std::stop_token lost() const;
 
   // One round of extension now, `ttl` or the lease's own; blocks until it is decided (at most ttl/4 and a

@@ -1,9 +1,10 @@
 // The blocking API: a manager owns one loop thread and one connection per node, and all threads of the
 // program share it. Start here.
 //
-//   auto manager = redlock::LockManager::create({.nodes = {"redis://10.0.0.1", "redis://10.0.0.2",
-//   "redis://10.0.0.3"}}); auto lease = manager->acquire("stock:42"); if (!lease) {
-//   log(lease.error().message()); return; }
+//   auto manager = redlock::LockManager::create(
+//       {.nodes = {"redis://10.0.0.1", "redis://10.0.0.2", "redis://10.0.0.3"}});
+//   auto lease = manager->acquire("stock:42");
+//   if (!lease) return log(lease.error().message());
 //   ... work; stop when lease->lost() says so ...
 //   lease->release();
 //
@@ -21,6 +22,7 @@
 #include <utility>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -32,7 +34,7 @@ namespace detail {
 class ManagerCore;
 }
 
-class LockManager {
+class REDLOCK_API LockManager {
  public:
   // Checks the options, starts the loop thread and begins to connect; does not wait for the nodes.
   // Errors: invalid (every fault in one message), overloaded (the process has no descriptor or thread left).

@@ -24,12 +24,14 @@
 #include <utility>
 #include <vector>
 
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/lock_manager.h"
 #include "redlock/options.h"
 
 namespace redlock {
 
+// What a Mutex can be told.
 struct MutexOptions {
   // Of each attempt to lock; its `wait` is not used.
   AcquireOptions acquire{};
@@ -38,7 +40,7 @@ struct MutexOptions {
   std::chrono::milliseconds patience{10000};
 };
 
-class Mutex {
+class REDLOCK_API Mutex {
  public:
   // Asks nobody yet; a name or options that cannot work are reported by the first attempt to lock. The
   // manager may be destroyed before the mutex: locking throws `closed` then.

@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
 
-class LockName {
+class REDLOCK_API LockName {
  public:
   static constexpr std::size_t kMaxBytes = 1024;
 
@@ -29,6 +30,6 @@ class LockName {
 };
 
 // Text with every byte that is not printable ASCII written as \xNN, for messages and tables.
-[[nodiscard]] std::string printable(std::string_view bytes);
+[[nodiscard]] REDLOCK_API std::string printable(std::string_view bytes);
 
 }  // namespace redlock

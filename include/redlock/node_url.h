@@ -10,11 +10,13 @@
 #include <string>
 #include <string_view>
 
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
 
-struct NodeUrl {
+struct REDLOCK_API NodeUrl {
+  // How the node is reached.
   enum class Transport : std::uint8_t { tcp, unix_socket };
 
   Transport transport = Transport::tcp;
@@ -35,6 +37,6 @@ struct NodeUrl {
 };
 
 // The error is one line: what was wrong and where, what would be right; it never repeats the password.
-expected<NodeUrl, std::string> parse_node_url(std::string_view text);
+REDLOCK_API expected<NodeUrl, std::string> parse_node_url(std::string_view text);
 
 }  // namespace redlock

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
 
+// trace: what happens to each lock; info: what failed and is tried again; warning: what somebody should see.
 enum class LogLevel : std::uint8_t { trace, info, warning };
 
 // For nodes whose URL begins with rediss://. Files are PEM; they are read again when they have changed and a
@@ -69,6 +71,7 @@ struct ClientOptions {
   std::function<void(LogLevel, std::string_view)> log{};
 };
 
+// What a call for a lock, or for a detached lease, can be told.
 struct AcquireOptions {
   std::chrono::milliseconds ttl{
       10000};  // how long the lock outlives its holder; the watchdog extends it meanwhile
@@ -85,10 +88,10 @@ struct AcquireOptions {
 };
 
 // All faults of the options in one `invalid` error, or nothing.
-std::optional<Error> validate(const ClientOptions& options);
-std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client);
+REDLOCK_API std::optional<Error> validate(const ClientOptions& options);
+REDLOCK_API std::optional<Error> validate(const AcquireOptions& options, const ClientOptions& client);
 
 // Things that work and are unwise, a line each: an even number of nodes, a single node.
-std::vector<std::string> warnings(const ClientOptions& options);
+REDLOCK_API std::vector<std::string> warnings(const ClientOptions& options);
 
 }  // namespace redlock

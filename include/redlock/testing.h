@@ -30,6 +30,7 @@
 
 #include "redlock/detached.h"
 #include "redlock/error.h"
+#include "redlock/export.h"
 #include "redlock/lease.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -43,7 +44,7 @@ struct Held;
 }  // namespace detail
 
 // The nodes and the time, shared by all managers that are made from it; they may outlive it.
-class World {
+class REDLOCK_API World {
  public:
   World();
 
@@ -72,7 +73,7 @@ class World {
 };
 
 // As redlock::Lease.
-class Lease {
+class REDLOCK_API Lease {
  public:
   Lease() = default;
   Lease(Lease&&) noexcept = default;
@@ -99,7 +100,7 @@ class Lease {
 };
 
 // As redlock::LockManager, but for how it is made.
-class LockManager {
+class REDLOCK_API LockManager {
  public:
   // Of the options, max_ttl and the limits count; nodes may be empty.
   explicit LockManager(const World& world, ClientOptions options = {});

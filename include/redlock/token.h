@@ -8,11 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "redlock/export.h"
 #include "redlock/result.h"
 
 namespace redlock {
 
-struct Token {
+struct REDLOCK_API Token {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "admin/look.h"
 #include "admin/one_shot.h"
 #include "admin/verdict.h"
 #include "redis/codec.h"
@@ -23,6 +24,8 @@ std::string commands_for(const std::string& key) {
   return resp;
 }
 
+}  // namespace
+
 KeyState state_without_answer(Cause cause) {
   switch (cause) {
     case Cause::timed_out:
@@ -37,13 +40,9 @@ KeyState state_without_answer(Cause cause) {
   }
 }
 
-}  // namespace
-
-expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
-                                                 const std::vector<LockName>& names) {
-  auto shot = OneShot::open(options);
-  if (!shot) return unexpected<Error>(std::move(shot.error()));
-  const auto labels = shot->engine().labels();
+std::vector<Inspection> look(OneShot& shot, const ClientOptions& options,
+                             const std::vector<LockName>& names) {
+  const auto& labels = shot.engine().labels();
   std::vector<Inspection> inspections(names.size());
   std::size_t missing = names.size() * labels.size();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -55,20 +54,27 @@ expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
       NodeKey& key = inspection.nodes[n];
       key.node = labels[n];
       // An operator's question is worth more patience than a vote, which only has a node timeout.
-      shot->engine().host().raw(core::node_at(static_cast<int>(n)), resp, kInspectReplies,
-                                options.connect_timeout, [&key, &missing](const uv::RawAnswer& answer) {
-                                  --missing;
-                                  key.elapsed = answer.elapsed;
-                                  if (answer.cause == Cause::none) return read_key(answer.values, key);
-                                  key.state = state_without_answer(answer.cause);
-                                  key.cause = answer.cause;
-                                  key.text = answer.text;
-                                });
+      shot.engine().host().raw(core::node_at(static_cast<int>(n)), resp, kInspectReplies,
+                               options.connect_timeout, [&key, &missing](const uv::RawAnswer& answer) {
+                                 --missing;
+                                 key.elapsed = answer.elapsed;
+                                 if (answer.cause == Cause::none) return read_key(answer.values, key);
+                                 key.state = state_without_answer(answer.cause);
+                                 key.cause = answer.cause;
+                                 key.text = answer.text;
+                               });
     }
   }
-  shot->run_until([&missing] { return missing == 0; });
+  shot.run_until([&missing] { return missing == 0; });
   for (auto& inspection : inspections) judge(inspection);
   return inspections;
+}
+
+expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
+                                                 const std::vector<LockName>& names) {
+  auto shot = OneShot::open(options);
+  if (!shot) return unexpected<Error>(std::move(shot.error()));
+  return look(*shot, options, names);
 }
 
 }  // namespace redlock::admin

@@ -21,6 +21,10 @@ class OneShot {
   uv::Engine& engine() { return *engine_; }
   // Turns the loop until `over`. Whatever it waits for ends by itself: every request has a timeout.
   void run_until(const std::function<bool()>& over) { engine_->run_until(over); }
+  // Turns it for so long at most.
+  void run_for(core::Millis time) {
+    engine_->run_until([] { return false; }, time);
+  }
   // Lets the nodes that have not answered yet have the request too, for as long as a healthy one may need.
   void settle();
 

@@ -56,7 +56,7 @@ AsyncLease::~AsyncLease() {
 }
 
 const std::string& AsyncLease::name() const {
-  static const std::string none;
+  static const std::string& none = *new std::string;  // leases may be static and older
   return state_ ? state_->name.str() : none;
 }
 
@@ -65,14 +65,15 @@ Token AsyncLease::token() const {
 }
 
 std::chrono::milliseconds AsyncLease::valid_for() const {
-  if (!state_ || state_->over) return std::chrono::milliseconds{0};
+  // A child after fork does not hold its parent's locks.
+  if (!state_ || state_->over || state_->core->closing()) return std::chrono::milliseconds{0};
   // Rounds down: a millisecond promised is a millisecond held.
   const auto left = core::remaining(state_->valid_until, uv::read_clocks());
   return std::max(std::chrono::floor<core::Millis>(left), core::Millis{0});
 }
 
 const std::vector<NodeReport>& AsyncLease::nodes() const {
-  static const std::vector<NodeReport> none;
+  static const auto& none = *new std::vector<NodeReport>;
   return state_ ? state_->reports : none;
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kLookEveryMs = 5;
 
 Error closed_error() {
-  return Error{ErrorCode::closed, "the client is gone", {}, {}};
+  return Error{ErrorCode::closed, "the client is gone or belongs to another process", {}, {}};
 }
 
 }  // namespace
@@ -26,7 +26,8 @@ struct AsyncCore::Waiting {
 };
 
 AsyncCore::AsyncCore(uv_loop_t* loop, ClientOptions options, uv::Configuration configuration)
-    : loop_(loop),
+    : home_(uv_os_getpid()),
+      loop_(loop),
       options_(std::move(options)),
       host_(std::make_unique<uv::UvHost>(loop, std::move(configuration.host))),
       client_(std::make_unique<client::Client>(*host_, std::move(configuration.client))) {
@@ -51,7 +52,7 @@ std::shared_ptr<AsyncCore> AsyncCore::start(uv_loop_t* loop, ClientOptions optio
 
 expected<AsyncCall, Error> AsyncCore::acquire(std::string_view name, std::optional<Token> adopted,
                                               AcquireOptions options, AsyncClient::AcquireCallback done) {
-  if (closing_) return unexpected<Error>(closed_error());
+  if (closing()) return unexpected<Error>(closed_error());
   auto lock_name = LockName::make(std::string(name));
   if (!lock_name) return unexpected<Error>(std::move(lock_name.error()));
   if (auto fault = validate(options, options_)) return unexpected<Error>(std::move(*fault));
@@ -63,8 +64,8 @@ expected<AsyncCall, Error> AsyncCore::acquire(std::string_view name, std::option
   client::LeaseEvents events;
   events.extended = [lease](core::Instant until) { lease->valid_until = until; };
   events.lost = [this, lease](const Error&) {
-    held_.erase(lease.get());
-    lease->end();
+    // It may have been given back in this turn, before its end was seen: then nobody is told any more.
+    if (held_.erase(lease.get()) != 0) lease->end();
   };
   auto answer = [this, waiting](expected<client::Granted, Error> result) {
     granted(waiting, std::move(result));
@@ -96,13 +97,13 @@ void AsyncCore::granted(const std::shared_ptr<Waiting>& waiting, expected<client
 }
 
 void AsyncCore::cancel(AsyncCall call) {
-  if (!closing_) client_->cancel({call.slot, call.generation});
+  if (!closing()) client_->cancel({call.slot, call.generation});
 }
 
 expected<void, Error> AsyncCore::extend(const std::shared_ptr<AsyncLeaseState>& lease,
                                         std::optional<std::chrono::milliseconds> ttl,
                                         AsyncLease::ExtendCallback done) {
-  if (closing_) return unexpected<Error>(closed_error());
+  if (closing()) return unexpected<Error>(closed_error());
   if (ttl) {
     AcquireOptions options;
     options.ttl = *ttl;
@@ -139,7 +140,7 @@ void AsyncCore::detach(AsyncLeaseState& lease) {
 
 // The holders are told first: from the releases on, somebody else may get their locks.
 void AsyncCore::shut_down() {
-  if (closing_) return;
+  if (closing()) return;
   closing_ = true;
   while (!held_.empty()) {
     AsyncLeaseState* const lease = *held_.begin();
@@ -150,7 +151,7 @@ void AsyncCore::shut_down() {
   uv_update_time(loop_);
   farewell_until_ = uv_now(loop_) + static_cast<std::uint64_t>(uv::farewell(options_).count());
   uv_timer_start(
-      &farewell_, [](uv_timer_t* timer) { static_cast<AsyncCore*>(timer->data)->see_off(); }, 0,
+      &farewell_, [](uv_timer_t* timer) noexcept { static_cast<AsyncCore*>(timer->data)->see_off(); }, 0,
       kLookEveryMs);
 }
 
@@ -167,7 +168,7 @@ void AsyncCore::see_off() {
 void AsyncCore::close_host() {
   host_->close([this] { closed_one(); });
   uv_close(reinterpret_cast<uv_handle_t*>(&farewell_),
-           [](uv_handle_t* timer) { static_cast<AsyncCore*>(timer->data)->closed_one(); });
+           [](uv_handle_t* timer) noexcept { static_cast<AsyncCore*>(timer->data)->closed_one(); });
 }
 
 void AsyncCore::closed_one() {

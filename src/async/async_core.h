@@ -53,7 +53,8 @@ class AsyncCore : public std::enable_shared_from_this<AsyncCore> {
   AsyncCore(uv_loop_t* loop, ClientOptions options, uv::Configuration configuration);
 
   [[nodiscard]] const ClientOptions& options() const { return options_; }
-  [[nodiscard]] bool closing() const { return closing_; }
+  // True as well in a child after fork: what it has a copy of is its parent's, and stays as it is.
+  [[nodiscard]] bool closing() const { return closing_ || uv_os_getpid() != home_; }
   // Nothing may be asked of it once closing() is true.
   client::Client& client() { return *client_; }
 
@@ -74,6 +75,7 @@ class AsyncCore : public std::enable_shared_from_this<AsyncCore> {
   void close_host();
   void closed_one();
 
+  const uv_pid_t home_;
   uv_loop_t* const loop_;
   const ClientOptions options_;
   std::unique_ptr<uv::UvHost> host_;

@@ -27,6 +27,7 @@ std::chrono::milliseconds whole_millis_left(core::Micros left) {
 
 void part(std::shared_ptr<LeaseState>& state, Command::Kind how) noexcept {
   const std::shared_ptr<ManagerCore> core = state->core;
+  state->give_up();
   Command& farewell = state->farewell;
   farewell.kind = how;
   farewell.lease = std::move(state);
@@ -51,7 +52,7 @@ Lease::~Lease() {
 }
 
 const std::string& Lease::name() const {
-  static const std::string none;
+  static const std::string& none = *new std::string;  // leases may be static and older
   return state_ ? state_->name.str() : none;
 }
 
@@ -92,6 +93,7 @@ Released Lease::release() {
   }
   const auto state = std::move(state_);
   state_.reset();
+  state->give_up();
   Call call(Command::Kind::release);
   call.command.lease = state;
   if (state->core->ask(call)) return Released::unknown;
@@ -106,7 +108,7 @@ Detached Lease::detach() {
 }
 
 const std::vector<NodeReport>& Lease::nodes() const {
-  static const std::vector<NodeReport> none;
+  static const auto& none = *new std::vector<NodeReport>;
   return state_ ? state_->reports : none;
 }
 

@@ -2,6 +2,7 @@
 // by the thread that asks, so that the loop only fills it in.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -48,8 +49,11 @@ struct LeaseState {
       const std::lock_guard lock(mutex_);
       over_ = true;
     }
-    lost.request_stop();
+    if (!given_up_) lost.request_stop();
   }
+  // The holder lets go: from here on he is not told of the end any more. Without a lock, since a child after
+  // fork may get here as well.
+  void give_up() noexcept { given_up_ = true; }
 
   // ---- commands that need no waiting thread; each is posted once at most
   Command cancel;
@@ -66,6 +70,7 @@ struct LeaseState {
   mutable std::mutex mutex_;
   core::Instant valid_until_;
   bool over_ = false;
+  std::atomic<bool> given_up_ = false;
 };
 
 }  // namespace redlock::detail

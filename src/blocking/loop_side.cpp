@@ -47,7 +47,7 @@ int LoopSide::listen() {
   if (status != 0) return status;
   poll_.data = this;
   listening_ = true;
-  return uv_poll_start(&poll_, UV_READABLE, [](uv_poll_t* poll, int, int) {
+  return uv_poll_start(&poll_, UV_READABLE, [](uv_poll_t* poll, int, int) noexcept {
     auto* self = static_cast<LoopSide*>(poll->data);
     if (!self->closing_) self->execute(self->mailbox_.take());
   });

@@ -46,10 +46,33 @@ struct InspectArguments {
   std::vector<LockName> names;
 };
 
+struct BreakArguments {
+  LockName name;
+  bool yes = false;
+  bool now = false;
+};
+
+// What `redlock config` shows, without passwords.
+struct ConfigArguments {
+  struct Setting {
+    std::string name;
+    std::optional<std::string> value;
+    std::string source;  // command_line, environment, file, default
+    std::string where;   // --ttl, REDLOCK_NODES, FILE:LINE; empty for a default
+  };
+  std::string file;  // empty: none was found
+  std::vector<Setting> settings;
+};
+
+using Command = std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments,
+                             InspectArguments, BreakArguments, ConfigArguments>;
+
 struct Arguments {
   ClientOptions client;
   int verbosity = 0;
-  std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments> command;
+  std::string config_file;            // that was read; empty: none
+  std::vector<std::string> warnings;  // about it
+  Command command;
 };
 
 // Single values. Errors are one line: what was wrong, and what would be right.

@@ -1,20 +1,24 @@
-// CLI11 gets strings only; its own conversions and messages speak of types, and a person wants to hear what
-// to write instead. What stands behind "--" is the command's and never shown to CLI11.
+// From words to checked values: every value says where it stood, so that every mistake can name the place.
+// What stands behind "--" is the command's of `run` and never shown to the grammar.
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "cli/completion.h"
+#include "cli/config.h"
+#include "cli/config_file.h"
+#include "cli/grammar.h"
 #include "cli/help.h"
 #include "cli/secrets.h"
+#include "cli/settings.h"
 #include "redlock/duration.h"
 #include "redlock/node_url.h"
 #include "redlock/version.h"
@@ -26,108 +30,6 @@ namespace {
 using std::chrono::milliseconds;
 using Words = std::vector<std::string>;
 
-struct Raw {
-  std::optional<std::string> nodes, prefix, password_file, max_ttl, color;
-  std::optional<std::string> tls_ca, tls_cert, tls_key, tls_server_name;
-  bool tls_no_verify = false;
-  bool json = false, quiet = false;
-  int verbosity = 0;
-  std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code;
-  bool try_once = false;
-  std::string name, token;
-  Words names;
-};
-
-// The grammar. Built afresh for each parse: a CLI::App keeps what it has seen.
-struct Grammar {
-  Raw raw;
-  CLI::App app;
-  CLI::App* run;
-  CLI::App* acquire;
-  CLI::App* extend;
-  CLI::App* release;
-  CLI::App* inspect;
-
-  Grammar() {
-    option(app, "--nodes", raw.nodes);
-    option(app, "--prefix", raw.prefix);
-    option(app, "--password-file", raw.password_file);
-    option(app, "--tls-ca", raw.tls_ca);
-    option(app, "--tls-cert", raw.tls_cert);
-    option(app, "--tls-key", raw.tls_key);
-    option(app, "--tls-server-name", raw.tls_server_name);
-    app.add_flag("--tls-no-verify", raw.tls_no_verify);
-    option(app, "--max-ttl", raw.max_ttl);
-    option(app, "--color,--colour", raw.color);
-    app.add_flag("--json", raw.json);
-    app.add_flag("-v,--verbose", raw.verbosity);
-    app.add_flag("-q,--quiet", raw.quiet);
-    app.set_version_flag("--version", REDLOCK_VERSION);
-    app.require_subcommand(1);
-    run = command("run");
-    acquire = command("acquire");
-    extend = command("extend");
-    release = command("release");
-    inspect = command("inspect");
-    for (CLI::App* sub : {run, acquire, extend}) option(*sub, "--ttl", raw.ttl);
-    for (CLI::App* sub : {run, acquire}) {
-      option(*sub, "--wait", raw.wait);
-      sub->add_flag("--try", raw.try_once);
-    }
-    option(*run, "--max-hold", raw.max_hold);
-    option(*run, "--grace", raw.grace);
-    option(*run, "--conflict-exit-code", raw.conflict_exit_code);
-    for (CLI::App* sub : {run, acquire, extend, release}) sub->add_option("NAME", raw.name)->required();
-    for (CLI::App* sub : {extend, release}) sub->add_option("TOKEN", raw.token)->required();
-    inspect->add_option("NAME", raw.names)->required();
-  }
-
-  // The last one given counts, so that a script's defaults can be overridden.
-  static void option(CLI::App& sub, const std::string& name, std::optional<std::string>& value) {
-    sub.add_option(name, value)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  }
-  CLI::App* command(const std::string& name) {
-    CLI::App* sub = app.add_subcommand(name);
-    sub->fallthrough();
-    return sub;
-  }
-  // Throws CLI::ParseError.
-  void parse(Words words) {
-    std::reverse(words.begin(), words.end());  // the order that CLI11 wants in a vector
-    app.parse(std::move(words));
-  }
-  [[nodiscard]] std::string command_name() const {
-    const auto parsed = app.get_subcommands();
-    return parsed.empty() ? std::string() : parsed.front()->get_name();
-  }
-};
-
-// CLI11's error in our words.
-std::string describe(const Grammar& grammar, const CLI::ParseError& error) {
-  const std::string command = grammar.command_name();
-  const std::string hint =
-      command.empty() ? "see 'redlock --help'" : fmt::format("see 'redlock {} --help'", command);
-  const Words extra = grammar.app.remaining(true);
-  const std::string what = error.what();
-  if (!extra.empty() && extra.front().size() > 1 && extra.front().front() == '-')
-    return fmt::format("unknown option '{}'; {}", printable(extra.front()), hint);
-  if (!extra.empty() && command.empty())
-    return fmt::format("unknown command '{}'; write run, acquire, extend, release or inspect",
-                       printable(extra.front()));
-  if (!extra.empty() && command == "run")
-    return fmt::format("run: '--' is missing before the command; write: redlock run NAME -- {} ...",
-                       printable(extra.front()));
-  if (!extra.empty())
-    return fmt::format("{}: '{}' is one argument too many; {}", command, printable(extra.front()), hint);
-  if (command.empty() && error.get_name() == "RequiredError")
-    return "a command is missing: run, acquire, extend, release or inspect; see 'redlock --help'";
-  if (error.get_name() == "RequiredError")
-    return fmt::format("{}: {} is missing; {}", command, what.substr(0, what.find(' ')), hint);
-  if (error.get_name() == "ArgumentMismatch")
-    return fmt::format("{}: the value is missing; {}", what.substr(0, what.find(':')), hint);
-  return fmt::format("{}; {}", printable(what.substr(0, what.find('\n'))), hint);
-}
-
 unexpected<Stop> mistake(std::string message) {
   return unexpected<Stop>(Stop{{}, usage(std::move(message))});
 }
@@ -136,11 +38,11 @@ std::optional<Stop> try_parse(Grammar& grammar, Words words) {
   try {
     grammar.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    return Stop{std::string(help(grammar.command_name())), {}};
+    return Stop{std::string(help(grammar.command())), {}};
   } catch (const CLI::CallForVersion&) {
     return Stop{"redlock " REDLOCK_VERSION "\n", {}};
   } catch (const CLI::ParseError& error) {
-    return Stop{{}, usage(describe(grammar, error))};
+    return Stop{{}, usage(grammar.describe(error))};
   }
   return std::nullopt;
 }
@@ -148,9 +50,13 @@ std::optional<Stop> try_parse(Grammar& grammar, Words words) {
 // Every conversion of a value; the first mistake is kept, later ones are not reached by the callers.
 class Values {
  public:
-  std::optional<milliseconds> duration(const char* option, const std::optional<std::string>& text) {
+  std::optional<milliseconds> duration(std::string_view where, const std::optional<std::string>& text) {
     if (!text) return std::nullopt;
-    return take(parse_duration(*text), fmt::format("{}: ", option));
+    return take(parse_duration(*text), fmt::format("{}: ", where));
+  }
+  std::optional<milliseconds> duration(const std::optional<Given>& given) {
+    if (!given) return std::nullopt;
+    return duration(given->where, given->text);
   }
   template <class T>
   std::optional<T> take(expected<T, std::string> value, std::string_view where = {}) {
@@ -167,151 +73,196 @@ class Values {
   std::optional<std::string> fault_;
 };
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-// The environment is often one for all of a machine's programs: what it says of TLS is for those who use it.
-TlsOptions tls_options(const Raw& raw, const Words& nodes) {
+// The environment is often one for all of a machine's programs, and a file may be: what they say of TLS is
+// for those who use it. Only a file that names nodes as well must fit itself.
+TlsOptions tls_options(const Settings& settings, const Words& nodes, bool nodes_from_file) {
   const bool used = std::any_of(nodes.begin(), nodes.end(), [](const std::string& node) {
     const auto url = parse_node_url(node);
     return url && url->tls;
   });
-  const auto value = [used](const std::optional<std::string>& flag, const char* variable) -> std::string {
-    if (flag) return *flag;
-    const char* inherited = used ? environment(variable) : nullptr;
-    return inherited != nullptr ? inherited : "";
+  const auto find = [&](std::string_view name) -> std::optional<Given> {
+    auto given = settings.find(name);
+    const bool counts = given && (used || given->source == Source::command_line ||
+                                  (given->source == Source::file && nodes_from_file));
+    return counts ? given : std::nullopt;
   };
+  const auto text = [](const std::optional<Given>& given) { return given ? given->text : std::string(); };
+  const auto no_verify = find("tls-no-verify");
   TlsOptions tls;
-  tls.verify = !raw.tls_no_verify;
-  // Not to verify is said on the command line, against an authority that only the environment names.
-  if (tls.verify || raw.tls_ca) tls.ca_file = value(raw.tls_ca, "REDLOCK_TLS_CA");
-  tls.certificate_file = value(raw.tls_cert, "REDLOCK_TLS_CERT");
-  tls.key_file = value(raw.tls_key, "REDLOCK_TLS_KEY");
-  tls.server_name = value(raw.tls_server_name, "REDLOCK_TLS_SERVER_NAME");
+  tls.verify = text(no_verify) != "true";
+  // Not to verify is said on the command line, against an authority that only somebody else names.
+  const auto ca = find("tls-ca");
+  if (tls.verify || (ca && ca->source <= no_verify->source)) tls.ca_file = text(ca);
+  tls.certificate_file = text(find("tls-cert"));
+  tls.key_file = text(find("tls-key"));
+  tls.server_name = text(find("tls-server-name"));
   return tls;
 }
 
 // A file is read again for each connection, so that it can be rotated under a long `run`; a pipe gives its
 // password once.
-void take_password_file(const std::string& path, ClientOptions& client, Values& values) {
-  auto password = values.take(read_password_file(path));
-  std::error_code ignored;
-  if (password && std::filesystem::is_regular_file(path, ignored))
-    client.password_file = path;
-  else
-    client.password = std::move(password);
+void take_password(const Settings& settings, ClientOptions& client, Values& values) {
+  const auto file = settings.find("password-file");
+  const char* inherited = environment("REDLOCK_PASSWORD");
+  if (inherited != nullptr && (!file || file->source == Source::file)) {
+    client.password = inherited;
+  } else if (file) {
+    auto password = values.take(read_password_file(file->where, file->text));
+    std::error_code ignored;
+    if (password && std::filesystem::is_regular_file(file->text, ignored))
+      client.password_file = file->text;
+    else
+      client.password = std::move(password);
+  }
 }
 
-ClientOptions client_options(const Raw& raw, Values& values) {
+// `needed`: without nodes there is nothing to do.
+ClientOptions client_options(const Settings& settings, bool needed, Values& values) {
   ClientOptions client;
-  const char* inherited = environment("REDLOCK_NODES");
-  if (raw.nodes)
-    client.nodes = values.take(parse_nodes("--nodes", *raw.nodes)).value_or(Words{});
-  else if (inherited != nullptr)
-    client.nodes = values.take(parse_nodes("REDLOCK_NODES", inherited)).value_or(Words{});
-  else
-    values.reject("no nodes: write --nodes redis://host:port,redis://host:port,... or set REDLOCK_NODES");
-  client.tls = tls_options(raw, client.nodes);
-  if (raw.prefix) client.prefix = *raw.prefix;
-  client.max_ttl = values.duration("--max-ttl", raw.max_ttl).value_or(client.max_ttl);
-  if (raw.password_file)
-    take_password_file(*raw.password_file, client, values);
-  else if (const char* password = environment("REDLOCK_PASSWORD"))
-    client.password = password;
-  if (values.fault()) return client;
+  const auto nodes = settings.find("nodes");
+  if (nodes)
+    client.nodes = values.take(parse_nodes(nodes->where, nodes->text)).value_or(Words{});
+  else if (needed)
+    values.reject(
+        "no nodes: write --nodes redis://host:port,redis://host:port,..., set REDLOCK_NODES, or put nodes = "
+        "... "
+        "into a settings file");
+  client.tls = tls_options(settings, client.nodes, nodes && nodes->source == Source::file);
+  if (const auto prefix = settings.find("prefix")) client.prefix = prefix->text;
+  client.max_ttl = values.duration(settings.find("max-ttl")).value_or(client.max_ttl);
+  client.connect_timeout = values.duration(settings.find("connect-timeout")).value_or(client.connect_timeout);
+  client.min_node_timeout = values.duration(settings.find("node-timeout")).value_or(client.min_node_timeout);
+  take_password(settings, client, values);
+  if (values.fault() || client.nodes.empty()) return client;
   if (const auto error = validate(client)) values.reject(error->detail);
   return client;
 }
 
-milliseconds lock_ttl(const Raw& raw, const ClientOptions& client, Values& values) {
-  const milliseconds ttl = values.duration("--ttl", raw.ttl).value_or(AcquireOptions{}.ttl);
-  if (ttl > client.max_ttl)
-    values.reject(fmt::format("--ttl: {} is longer than --max-ttl {}", format_duration(ttl),
-                              format_duration(client.max_ttl)));
+milliseconds lock_ttl(const Settings& settings, const ClientOptions& client, Values& values) {
+  const auto given = settings.find("ttl");
+  const std::string where = given ? given->where : "--ttl";
+  const milliseconds ttl = values.duration(given).value_or(AcquireOptions{}.ttl);
+  if (ttl > client.max_ttl) {
+    const auto limit = settings.find("max-ttl");
+    values.reject(fmt::format("{}: {} is longer than {} {}", where, format_duration(ttl),
+                              limit ? limit->where : "--max-ttl", format_duration(client.max_ttl)));
+  }
   AcquireOptions options;
   options.ttl = ttl;
-  if (const auto error = validate(options, client)) values.reject(fmt::format("--ttl: {}", error->detail));
+  if (const auto error = validate(options, client))
+    values.reject(fmt::format("{}: {}", where, error->detail));
   return ttl;
 }
 
-std::optional<LockName> lock_name(const std::string& text, Values& values) {
-  return values.take(parse_name(text));
-}
+// One command's words and options become its arguments.
+class Interpreter {
+ public:
+  Interpreter(const Raw& raw, const Settings& settings, const ClientOptions& client, Values& values)
+      : raw_(raw), settings_(settings), client_(client), values_(values) {}
 
-std::optional<Token> lock_token(const std::string& text, Values& values) {
-  return values.take(Token::parse(text), "TOKEN: ");
-}
-
-std::optional<AcquireArguments> acquire_arguments(const Raw& raw, const ClientOptions& client,
-                                                  Values& values) {
-  AcquireArguments lock{*LockName::make("?"), {}, raw.try_once};
-  if (raw.try_once && raw.wait) values.reject("--try and --wait exclude each other; write one of them");
-  lock.options.ttl = lock_ttl(raw, client, values);
-  lock.options.wait = values.duration("--wait", raw.wait);
-  lock.options.max_hold = values.duration("--max-hold", raw.max_hold);
-  if (auto name = lock_name(raw.name, values)) lock.name = std::move(*name);
-  if (values.fault()) return std::nullopt;
-  AcquireOptions checked = lock.options;
-  checked.max_hold.reset();  // only run has it, and its plan asks for more
-  if (const auto error = validate(checked, client)) values.reject(error->detail);
-  return lock;
-}
-
-std::optional<RunArguments> run_arguments(const Raw& raw, const ClientOptions& client, const Words& command,
-                                          Values& values) {
-  const auto grace = values.duration("--grace", raw.grace);
-  auto lock = acquire_arguments(raw, client, values);
-  if (!lock) return std::nullopt;
-  RunArguments run{std::move(*lock), {}, number(Exit::held), command};
-  if (raw.conflict_exit_code)
-    run.conflict_exit_code =
-        values.take(parse_exit_code("--conflict-exit-code", *raw.conflict_exit_code)).value_or(0);
-  const auto plan = make_end_plan(run.lock.options.ttl, run.lock.options.max_hold, grace);
-  run.plan = values.take(plan).value_or(EndPlan{});
-  return run;
-}
-
-expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command) {
-  const Raw& raw = grammar.raw;
-  Values values;
-  Arguments result{client_options(raw, values), raw.verbosity, InspectArguments{}};
-  if (raw.quiet && raw.verbosity > 0) values.reject("-v and -q exclude each other; write one of them");
-  if (grammar.run->parsed()) {
-    if (auto run = run_arguments(raw, result.client, command, values)) result.command = std::move(*run);
-  } else if (grammar.acquire->parsed()) {
-    if (auto lock = acquire_arguments(raw, result.client, values)) {
-      lock->options.watchdog = false;  // nobody is there to extend it
-      result.command = std::move(*lock);
+  // Nothing where `values` has a fault.
+  std::optional<Command> command(const std::string& name, const Words& behind_dashes) {
+    if (name == "run") return run(behind_dashes);
+    if (name == "acquire") {
+      auto lock = acquire();
+      if (lock) lock->options.watchdog = false;  // nobody is there to extend it
+      return lock;
     }
-  } else if (grammar.inspect->parsed()) {
-    InspectArguments inspect;
-    for (const std::string& text : raw.names)
-      if (auto name = lock_name(text, values)) inspect.names.push_back(std::move(*name));
-    result.command = std::move(inspect);
-  } else {
-    const auto name = lock_name(raw.name, values);
-    const auto token = lock_token(raw.token, values);
-    if (grammar.extend->parsed()) {
-      const milliseconds ttl = lock_ttl(raw, result.client, values);
-      if (name && token) result.command = ExtendArguments{*name, *token, ttl};
-    } else if (name && token) {
-      result.command = ReleaseArguments{*name, *token};
-    }
+    if (name == "inspect") return inspect();
+    if (name == "break") return break_lock();
+    if (name == "config") return ConfigArguments{};
+    const auto lock = values_.take(parse_name(raw_.name));
+    const auto token = values_.take(Token::parse(raw_.token), "TOKEN: ");
+    const auto ttl = name == "extend" ? lock_ttl(settings_, client_, values_) : milliseconds{0};
+    if (!lock || !token) return std::nullopt;
+    if (name == "extend") return ExtendArguments{*lock, *token, ttl};
+    return ReleaseArguments{*lock, *token};
   }
-  if (values.fault()) return mistake(*values.fault());
-  return result;
+
+ private:
+  std::optional<AcquireArguments> acquire() {
+    AcquireArguments lock{*LockName::make("?"), {}, raw_.try_once};
+    if (raw_.try_once && raw_.wait) values_.reject("--try and --wait exclude each other; write one of them");
+    lock.options.ttl = lock_ttl(settings_, client_, values_);
+    lock.options.wait = values_.duration("--wait", raw_.wait);
+    lock.options.max_hold = values_.duration("--max-hold", raw_.max_hold);
+    if (auto name = values_.take(parse_name(raw_.name))) lock.name = std::move(*name);
+    if (values_.fault()) return std::nullopt;
+    AcquireOptions checked = lock.options;
+    checked.max_hold.reset();  // only run has it, and its plan asks for more
+    if (const auto error = validate(checked, client_)) values_.reject(error->detail);
+    return lock;
+  }
+
+  std::optional<RunArguments> run(const Words& command) {
+    const auto grace = values_.duration("--grace", raw_.grace);
+    auto lock = acquire();
+    if (!lock) return std::nullopt;
+    RunArguments run{std::move(*lock), {}, number(Exit::held), command};
+    if (raw_.conflict_exit_code)
+      run.conflict_exit_code =
+          values_.take(parse_exit_code("--conflict-exit-code", *raw_.conflict_exit_code)).value_or(0);
+    const auto plan = make_end_plan(run.lock.options.ttl, run.lock.options.max_hold, grace);
+    run.plan = values_.take(plan).value_or(EndPlan{});
+    return run;
+  }
+
+  InspectArguments inspect() {
+    InspectArguments inspect;
+    for (const std::string& text : raw_.names)
+      if (auto name = values_.take(parse_name(text))) inspect.names.push_back(std::move(*name));
+    return inspect;
+  }
+
+  std::optional<BreakArguments> break_lock() {
+    auto name = values_.take(parse_name(raw_.name));
+    if (!raw_.yes && (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0))
+      values_.reject("break: it asks first, and there is no terminal to ask on; write --yes");
+    if (!name) return std::nullopt;
+    return BreakArguments{std::move(*name), raw_.yes, raw_.now};
+  }
+
+  const Raw& raw_;
+  const Settings& settings_;
+  const ClientOptions& client_;
+  Values& values_;
+};
+
+// What concerns the output holds even when the rest is wrong.
+std::optional<std::string> set_color(Output& output, const std::optional<Given>& given) {
+  if (!given) return std::nullopt;
+  output.color = given->text == "always"  ? Color::always
+                 : given->text == "never" ? Color::never
+                                          : Color::automatic;
+  return value_fault(*find_setting("color"), given->where, given->text);
 }
 
-// What concerns the output holds even when the rest of the line is wrong.
-std::optional<std::string> configure(Output& output, const Raw& raw, const Words& ours) {
-  output.json = std::find(ours.begin(), ours.end(), "--json") != ours.end();
-  output.quiet = raw.quiet;
-  const std::string color = raw.color.value_or("auto");
-  output.color = color == "always" ? Color::always : color == "never" ? Color::never : Color::automatic;
-  if (color == "auto" || color == "always" || color == "never") return std::nullopt;
-  return fmt::format("--color: '{}' is none of auto, always, never", printable(color));
+expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command, Output& output) {
+  const Raw& raw = grammar.raw;
+  if (raw.quiet && raw.verbosity > 0) return mistake("-v and -q exclude each other; write one of them");
+  const std::string name = grammar.command();
+  if (name == "completion") {
+    auto script = completion(grammar, raw.shell);
+    if (!script) return mistake(script.error());
+    return unexpected<Stop>(Stop{std::move(*script), {}});
+  }
+  auto file = load_config(raw.config);
+  if (!file) return mistake(file.error());
+  const Settings settings(raw.settings, *file);
+  if (auto wrong = set_color(output, settings.find("color"))) return mistake(std::move(*wrong));
+  Values values;
+  Arguments result{
+      client_options(settings, name != "config", values), raw.verbosity, {}, {}, InspectArguments{}};
+  if (auto read = Interpreter(raw, settings, result.client, values).command(name, command))
+    result.command = std::move(*read);
+  if (name == "config") lock_ttl(settings, result.client, values);
+  if (values.fault()) return mistake(*values.fault());
+  if (auto* shown = std::get_if<ConfigArguments>(&result.command)) *shown = effective(settings, *file);
+  if (*file) {
+    result.config_file = (*file)->path;
+    result.warnings = (*file)->warnings;
+  }
+  return result;
 }
 
 }  // namespace
@@ -322,18 +273,22 @@ expected<Arguments, Stop> parse_command_line(const Words& words, Output& output)
   const bool has_dashes = dashes != words.end();
   auto grammar = std::make_unique<Grammar>();
   auto stop = try_parse(*grammar, ours);
+  const bool is_run = grammar->command() == "run";
   // Only `run` has a command; elsewhere "--" ends the options, for names that begin with a dash.
-  if (has_dashes && !grammar->run->parsed()) {
+  if (has_dashes && !is_run) {
     grammar = std::make_unique<Grammar>();
     stop = try_parse(*grammar, words);
   }
-  const auto wrong_color = configure(output, grammar->raw, ours);
+  output.json = std::find(ours.begin(), ours.end(), "--json") != ours.end();
+  output.quiet = grammar->raw.quiet;
+  const std::optional<ConfigFile> no_file;
+  const auto wrong_color = set_color(output, Settings(grammar->raw.settings, no_file).find("color"));
   if (stop) return unexpected<Stop>(std::move(*stop));
   if (wrong_color) return mistake(*wrong_color);
   const Words command(has_dashes ? dashes + 1 : dashes, words.end());
-  if (grammar->run->parsed() && command.empty())
+  if (is_run && command.empty())
     return mistake("run: the command is missing; write: redlock run NAME -- CMD [ARG...]");
-  return interpret(*grammar, command);
+  return interpret(*grammar, command, output);
 }
 
 }  // namespace redlock::cli

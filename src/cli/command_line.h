@@ -18,7 +18,7 @@ struct Stop {
 };
 
 // `words` is argv without the program's name. Sets `output` as --json, -q and --color say, also when it
-// fails. Reads the environment variables REDLOCK_NODES and REDLOCK_PASSWORD, and the password file.
+// fails. Reads the environment, the settings file and the password file.
 expected<Arguments, Stop> parse_command_line(const std::vector<std::string>& words, Output& output);
 
 }  // namespace redlock::cli

@@ -6,7 +6,7 @@
 
 namespace redlock::cli {
 
-// `command`: run, acquire, extend, release, inspect; anything else: the program.
+// `command`: the name of one; anything else: the program.
 std::string_view help(std::string_view command);
 
 }  // namespace redlock::cli

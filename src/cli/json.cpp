@@ -103,4 +103,28 @@ std::string inspection_json(const std::vector<admin::Inspection>& inspections) {
   return line({{"locks", locks}});
 }
 
+std::string break_json(std::string_view name, const admin::Break& broken) {
+  Json nodes = Json::array();
+  for (const admin::BrokenKey& key : broken.nodes) {
+    Json node = node_key(key.found);
+    node["broken"] = key.broken;
+    nodes.push_back(std::move(node));
+  }
+  return line({{"name", std::string(name)},
+               {"result", identifier(to_string(broken.result))},
+               {"waited_ms", broken.waited.count()},
+               {"expires_in_ms", broken.expires_in.count()},
+               {"nodes", nodes}});
+}
+
+std::string config_json(const ConfigArguments& config) {
+  Json settings = Json::array();
+  for (const auto& setting : config.settings)
+    settings.push_back({{"name", setting.name},
+                        {"value", setting.value ? Json(*setting.value) : Json(nullptr)},
+                        {"source", setting.source},
+                        {"where", text_or_null(setting.where)}});
+  return line({{"config", {{"file", text_or_null(config.file)}, {"settings", settings}}}});
+}
+
 }  // namespace redlock::cli

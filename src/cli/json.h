@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/output.h"
 #include "redlock/admin.h"
 #include "redlock/error.h"
@@ -27,6 +28,12 @@ std::string release_json(std::string_view name, std::string_view token, Released
 // {"locks": [{"name", "verdict", "owner", "time_left_ms", "nodes": [...], "faults": [...]}]}; owner and
 // time_left_ms are null where there is none. Owners that are not printable ASCII are written with \xNN.
 std::string inspection_json(const std::vector<admin::Inspection>& inspections);
+
+// {"name", "result", "waited_ms", "expires_in_ms", "nodes": [{... as of inspect, "broken"}]}
+std::string break_json(std::string_view name, const admin::Break& broken);
+
+// {"config": {"file", "settings": [{"name", "value", "source", "where"}]}}
+std::string config_json(const ConfigArguments& config);
 
 // "held by another", "connection refused: ..."; empty for a grant.
 std::string why(Cause cause, std::string_view text);

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -12,21 +13,26 @@
 #include "cli/descriptor.h"
 #include "cli/log.h"
 #include "cli/secrets.h"
+#include "redlock/name.h"
 
 namespace redlock::cli {
 
 namespace {
 
-// run and acquire take the signals themselves, since they hold or wait for something; the others are short
-// and leave nothing behind when a signal ends them.
+// run, acquire and break take the signals themselves, since they hold or wait for something; the others are
+// short and leave nothing behind when a signal ends them.
 int dispatch(Arguments& arguments, Output& output) {
   const bool waits = std::holds_alternative<RunArguments>(arguments.command) ||
-                     std::holds_alternative<AcquireArguments>(arguments.command);
+                     std::holds_alternative<AcquireArguments>(arguments.command) ||
+                     std::holds_alternative<BreakArguments>(arguments.command);
   std::optional<Signals> signals;
   if (waits) signals.emplace();
   arguments.client.log = make_log(arguments.verbosity, output);
   const ClientOptions& client = arguments.client;
-  if (client.nodes.size() % 2 == 0 || !client.tls.verify)
+  for (const std::string& line : arguments.warnings) output.note(line);
+  if (arguments.verbosity > 0 && !arguments.config_file.empty())
+    output.note("settings from " + printable(arguments.config_file));
+  if ((client.nodes.size() % 2 == 0 && !client.nodes.empty()) || !client.tls.verify)
     for (const std::string& line : warnings(client)) output.note(line);
 
   struct Visitor {
@@ -38,6 +44,8 @@ int dispatch(Arguments& arguments, Output& output) {
     int operator()(const ExtendArguments& a) const { return extend(client, a, output); }
     int operator()(const ReleaseArguments& a) const { return release(client, a, output); }
     int operator()(const InspectArguments& a) const { return inspect(client, a, output); }
+    int operator()(const BreakArguments& a) const { return break_lock(client, a, *signals, output); }
+    int operator()(const ConfigArguments& a) const { return config(a, output); }
   };
   return std::visit(Visitor{client, signals, output}, arguments.command);
 }
@@ -63,6 +71,10 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     scrub_arguments(argc, argv);
     code = start(words, output);
+  } catch (const std::system_error& error) {
+    const bool full = error.code() == std::errc::too_many_files_open;
+    code = output.fail(
+        internal(std::string(error.what()) + (full ? "; allow more open files (ulimit -n)" : "")));
   } catch (const std::exception& error) {
     code = output.fail(internal(error.what()));
   }

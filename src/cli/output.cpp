@@ -30,6 +30,10 @@ int write_all(int descriptor, std::string_view text) {
 // The library names its own options; here they have the names of ours.
 std::string in_our_words(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"max_ttl is", "--max-ttl is"},
+      {"connect_timeout is", "--connect-timeout is"},
+      {"min_node_timeout is", "--node-timeout is"},
+      {"password_file: ", "--password-file: "},
       {"tls.ca_file", "--tls-ca"},
       {"tls.certificate_file", "--tls-cert"},
       {"tls.key_file", "--tls-key"},
@@ -40,6 +44,32 @@ std::string in_our_words(std::string text) {
     for (auto at = text.find(theirs); at != std::string::npos; at = text.find(theirs, at + ours.size()))
       text.replace(at, theirs.size(), ours);
   return text;
+}
+
+// What to do about an error of the library. Its own detail says so where it knows better.
+std::string_view remedy(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::invalid:
+    case ErrorCode::cancelled:
+    case ErrorCode::closed:
+    case ErrorCode::wrong_thread:
+      return "";
+    case ErrorCode::contended:
+      return error.detail.empty() ? "wait for it (--wait), or see whose it is with 'redlock inspect'" : "";
+    case ErrorCode::settling:
+      return "wait: this ends by itself";
+    case ErrorCode::denied:
+      return "check the password (--password-file, REDLOCK_PASSWORD) and the rights of the user (ACL)";
+    case ErrorCode::too_slow:
+      return "write a longer --ttl, or see with 'redlock -vv' which nodes are slow";
+    case ErrorCode::no_quorum:
+      return "check that these nodes run and are the right ones (--nodes, REDLOCK_NODES, 'redlock config')";
+    case ErrorCode::lost:
+      return "acquire it anew; others may have had it meanwhile";
+    case ErrorCode::overloaded:
+      return "allow more open files (ulimit -n)";
+  }
+  return "";
 }
 
 }  // namespace
@@ -53,7 +83,8 @@ Failure internal(std::string message) {
 }
 
 Failure failure(const Error& error, std::string_view name) {
-  const std::string message = name.empty() ? error.message() : fmt::format("'{}': {}", name, error.message());
+  std::string message = name.empty() ? error.message() : fmt::format("'{}': {}", name, error.message());
+  if (const auto what_to_do = remedy(error); !what_to_do.empty()) message += fmt::format("; {}", what_to_do);
   return {number(exit_code(error.code)), std::string(to_string(error.code)), message, error.nodes};
 }
 
@@ -68,6 +99,10 @@ int Output::fail(const Failure& failure) {
 
 void Output::note(std::string_view line) const {
   if (!quiet) write_all(STDERR_FILENO, fmt::format("redlock: {}\n", in_our_words(mask_passwords(line))));
+}
+
+void Output::prompt(std::string_view text) {
+  write_all(STDERR_FILENO, text);
 }
 
 bool Output::print(std::string_view text) {

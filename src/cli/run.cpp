@@ -30,23 +30,32 @@ Failure lost(std::string message) {
 Failure lost_while_running(const RunArguments& arguments, const Supervisor::Outcome& outcome,
                            milliseconds held) {
   const auto& max_hold = arguments.lock.options.max_hold;
-  // TERM comes up to term_at() before the end.
-  const bool by_plan = max_hold && held + arguments.plan.term_at() >= *max_hold;
-  const std::string reason = by_plan ? fmt::format("--max-hold {} is over", format_duration(*max_hold))
-                                     : std::string("the lease was lost: it was not extended in time");
+  // TERM comes up to term_at() before the end; and the lease is a little older than what we saw of it.
+  const bool by_plan = max_hold && held + arguments.plan.term_at() + *max_hold / 20 >= *max_hold;
+  const std::string reason =
+      by_plan ? fmt::format("--max-hold {} is over", format_duration(*max_hold))
+              : std::string("the lease was lost: it was not extended in time, or somebody broke it");
   const char* end = outcome.survived ? "the command got KILL and is still there"
                     : outcome.killed ? "the command was killed"
                     : outcome.told   ? "the command was ended"
                                      : "the command ended too late";
-  return lost(fmt::format("'{}' after {}: {}; {}", arguments.lock.name.str(), time_text(held), reason, end));
+  const char* remedy =
+      by_plan ? "give it more time with --max-hold" : "if it was slow nodes, a longer --ttl helps";
+  return lost(fmt::format("'{}' after {}: {}; {}; {}", arguments.lock.name.str(), time_text(held), reason,
+                          end, remedy));
 }
 
 Failure not_started(const std::string& command, int error) {
   if (error == ENOENT)
-    return {kNotFound, "not_found", fmt::format("'{}': command not found", printable(command)), {}};
+    return {
+        kNotFound,
+        "not_found",
+        fmt::format("'{}': command not found; write its path, or add its folder to PATH", printable(command)),
+        {}};
   return {number(Exit::not_executable),
           "not_executable",
-          fmt::format("'{}': cannot be started: {}", printable(command), std::strerror(error)),
+          fmt::format("'{}': cannot be started: {}; is it the right file, and executable?",
+                      printable(command), std::strerror(error)),
           {}};
 }
 
@@ -60,9 +69,10 @@ int finish(const RunArguments& arguments, const Supervisor::Outcome& outcome, Le
   if (outcome.lost) return output.fail(lost_while_running(arguments, outcome, held));
   const std::string& name = arguments.lock.name.str();
   if (released == Released::already_gone)
-    return output.fail(lost(fmt::format(
-        "'{}' was gone from the nodes when the command ended; another may have worked at the same time",
-        name)));
+    return output.fail(
+        lost(fmt::format("'{}' was gone from the nodes when the command ended; another may have worked at "
+                         "the same time; see who deletes it",
+                         name)));
   if (released == Released::unknown)
     output.note(fmt::format("'{}' could not be released on a majority of the nodes; it expires within {}",
                             name, format_duration(arguments.lock.options.ttl)));
@@ -86,8 +96,8 @@ int run_under(const RunArguments& arguments, Lease lease, Signals& signals, int&
     { const Child called_off = std::move(*child); }
     lease.release();
     if (signal) return output.fail(interrupted(*signal, name));
-    return output.fail(
-        lost(fmt::format("'{}': the lease was nearly over when it came; nothing was started", name)));
+    return output.fail(lost(fmt::format(
+        "'{}': the lease was nearly over when it came; nothing was started; write a longer --ttl", name)));
   }
   Terminal terminal;
   Supervisor supervisor(lease, arguments.plan, *child, signals, terminal);

@@ -66,9 +66,9 @@ void scrub_arguments(int argc, char** argv) {
   }
 }
 
-expected<std::string, std::string> read_password_file(const std::string& path) {
+expected<std::string, std::string> read_password_file(std::string_view where, const std::string& path) {
   const auto failed = [&](std::string_view why) {
-    return unexpected<std::string>(fmt::format("--password-file: cannot read '{}': {}", path, why));
+    return unexpected<std::string>(fmt::format("{}: cannot read '{}': {}", where, path, why));
   };
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return failed(std::strerror(errno));

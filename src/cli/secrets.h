@@ -18,8 +18,8 @@ std::string mask_passwords(std::string_view text);
 // line.
 void scrub_arguments(int argc, char** argv);
 
-// The first line of the file. The error is one line.
-expected<std::string, std::string> read_password_file(const std::string& path);
+// The first line of the file. The error is one line that begins with `where` the file was named.
+expected<std::string, std::string> read_password_file(std::string_view where, const std::string& path);
 
 // The environment for the command, as NAME=value: ours without REDLOCK_PASSWORD, and without REDLOCK_NODES
 // when a URL in it holds a password (without one it stays, so that `redlock extend` works inside the

@@ -81,26 +81,34 @@ std::string verdict_text(const Inspection& lock) {
   return {};
 }
 
-std::string one_table(const Inspection& lock, bool colored) {
-  using Row = std::array<std::string, 4>;
-  std::vector<Row> rows = {{"NODE", "STATE", "OWNER", "TIME LEFT"}};
-  for (const NodeKey& key : lock.nodes)
-    rows.push_back({key.node, state_text(key), owner_text(key), time_left_text(key)});
-  std::array<std::size_t, 4> width{};
+using Row = std::array<std::string, 5>;
+
+// The first row is the heading; colours are those of the states in the second column.
+std::string grid(const std::vector<Row>& rows, const std::vector<KeyState>& states, bool colored) {
+  std::array<std::size_t, 5> width{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-
-  std::string text = fmt::format("{}\n", lock.name);
+  std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     const bool paint = colored && i > 0;
-    std::string line = fmt::format("  {:<{}}  {}{:<{}}{}  {:<{}}  {}", row[0], width[0],
-                                   paint ? color(lock.nodes[i - 1].state) : "", row[1], width[1],
-                                   paint ? kEnd : "", row[2], width[2], row[3]);
+    std::string line = fmt::format("  {:<{}}  {}{:<{}}{}  {:<{}}  {:<{}}  {}", row[0], width[0],
+                                   paint ? color(states[i - 1]) : "", row[1], width[1], paint ? kEnd : "",
+                                   row[2], width[2], row[3], width[3], row[4]);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
-  text += fmt::format("  {}\n", verdict_text(lock));
+  return text;
+}
+
+std::string one_table(const Inspection& lock, bool colored) {
+  std::vector<Row> rows = {{"NODE", "STATE", "OWNER", "TIME LEFT", ""}};
+  std::vector<KeyState> states;
+  for (const NodeKey& key : lock.nodes) {
+    rows.push_back({key.node, state_text(key), owner_text(key), time_left_text(key), ""});
+    states.push_back(key.state);
+  }
+  std::string text = fmt::format("{}\n{}  {}\n", lock.name, grid(rows, states, colored), verdict_text(lock));
   for (const std::string& fault : lock.faults)
     text += fmt::format("  {}fault:{} {}\n", colored ? kRed : "", colored ? kEnd : "", fault);
   return text;
@@ -115,6 +123,20 @@ std::string inspection_table(const std::vector<Inspection>& inspections, bool co
     text += one_table(lock, colored);
   }
   return text;
+}
+
+std::string break_table(std::string_view name, const admin::Break& broken, bool colored) {
+  std::vector<Row> rows = {{"NODE", "WAS", "OWNER", "TIME LEFT", "NOW"}};
+  std::vector<KeyState> states;
+  for (const auto& [found, done] : broken.nodes) {
+    const bool free = found.state == KeyState::free;
+    rows.push_back({found.node, state_text(found), owner_text(found), time_left_text(found),
+                    free   ? "free"
+                    : done ? "broken"
+                           : "not broken"});
+    states.push_back(found.state);
+  }
+  return fmt::format("{}\n{}", name, grid(rows, states, colored));
 }
 
 std::string time_text(std::chrono::milliseconds time) {

@@ -8,7 +8,7 @@
 namespace redlock::client {
 
 const LockName& SessionSlot::nobody() {
-  static const LockName name = *LockName::make("-");
+  static const LockName& name = *new LockName(*LockName::make("-"));  // clients may be static and older
   return name;
 }
 
@@ -189,6 +189,7 @@ Client::~Client() = default;
 
 expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                         LeaseEvents events) {
+  REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
   if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
@@ -227,6 +228,7 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
 
 expected<CallId, Error> Client::adopt(LockName name, Token token, const AcquireOptions& options,
                                       AcquireCallback done, LeaseEvents events) {
+  REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
   if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
   auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
@@ -244,6 +246,7 @@ void Client::cancel(CallId call) {
 }
 
 expected<void, Error> Client::extend(CallId lease, std::optional<core::Millis> ttl, ExtendCallback done) {
+  REDLOCK_ASSERT(!ttl || impl_->may_ask_for(*ttl));
   if (impl_->closed) return unexpected<Error>(Error{ErrorCode::closed, "", {}, {}});
   auto* now_held = impl_->find(lease);
   if (now_held && now_held->value.extended)

@@ -52,7 +52,8 @@ struct LeaseEvents {
 struct ClientConfig {
   std::vector<std::string> node_labels;
   std::string prefix;
-  core::Guard::Setup guard;  // its terms tell max_ttl
+  core::Millis max_ttl{30000};
+  core::Guard::Setup guard;  // without nodes and max_ttl, which are told here
   std::size_t max_waiters_per_name = 10000;
   std::size_t max_pending_calls = 100000;
   std::function<void(LogLevel, std::string_view)> log;  // may be empty
@@ -66,7 +67,8 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // ---- calls ----
-  // `options` have been validated; stop tokens are the caller's business (cancel()).
+  // `options` have been validated, and so has every ttl: above its drift, at most max_ttl (asserted). Stop
+  // tokens are the caller's business (cancel()).
   expected<CallId, Error> acquire(LockName name, const AcquireOptions& options, AcquireCallback done,
                                   LeaseEvents events);
   // Takes up a lease by its token: one round of extension, then a lease like any other. It does not queue for

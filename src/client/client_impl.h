@@ -14,6 +14,7 @@
 #include "client/slots.h"
 #include "core/release.h"
 #include "core/session.h"
+#include "core/validity.h"
 
 namespace redlock::client {
 
@@ -51,6 +52,7 @@ struct ExtensionSlot {
 struct Client::Impl {
   Impl(Host& host, ClientConfig made) : host(host), config(std::move(made)) {
     config.guard.terms.nodes = static_cast<std::uint8_t>(nodes());
+    config.guard.terms.max_ttl = config.max_ttl;
     guard = core::Guard(config.guard);
   }
 
@@ -63,6 +65,10 @@ struct Client::Impl {
   void later(std::function<void()> work);
   void finish_turn();
   void arm();
+  // Callers have checked it, with words for the user; a life beyond max_ttl would break others' promises.
+  [[nodiscard]] bool may_ask_for(core::Millis ttl) const {
+    return core::Micros{ttl} > core::drift(ttl) && ttl <= config.max_ttl;
+  }
   [[nodiscard]] int nodes() const { return static_cast<int>(config.node_labels.size()); }
   [[nodiscard]] std::vector<NodeReport> reports(const core::Ballot& ballot, const Words& words) const;
   [[nodiscard]] Error error(ErrorCode code, const core::Ballot& ballot, const Words& words) const;

@@ -85,6 +85,7 @@ void Client::Impl::answer_extension(ExtensionEntry& entry) {
 void Client::extend_by_token(
     LockName name, Token token, core::Millis ttl,
     std::function<void(expected<core::Instant, Error>, std::vector<NodeReport>)> done) {
+  REDLOCK_ASSERT(impl_->may_ask_for(ttl));
   impl_->later([this, key = impl_->config.prefix + name.str(), token, ttl, done = std::move(done)] {
     auto& entry = impl_->extensions.add();
     entry.value.key = key;

@@ -49,7 +49,7 @@ class Category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-  static const Category category;
+  static const Category& category = *new Category;  // codes may be compared after main, too
   return category;
 }
 

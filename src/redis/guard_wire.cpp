@@ -126,24 +126,24 @@ std::optional<core::Mark> parse_mark(std::string_view text) {
 }
 
 std::string_view check_commands() {
-  static const std::string commands = [] {
+  static const std::string& commands = *new std::string([] {
     std::string out;
     append_command(out, {"MGET", kGuardKey, kSettlingKey});
     append_command(out, {"TIME"});
     append_command(out, {"INFO", "replication"});
     append_command(out, {"INFO", "stats"});
     return out;
-  }();
+  }());
   return commands;
 }
 
 std::string_view verification_commands() {
-  static const std::string commands = [] {
+  static const std::string& commands = *new std::string([] {
     std::string out(check_commands());
     append_command(out, {"INFO", "server"});
     append_command(out, {"INFO", "memory"});
     return out;
-  }();
+  }());
   return commands;
 }
 

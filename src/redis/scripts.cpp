@@ -45,6 +45,23 @@ end
 return 0
 )";
 
+// GET is only called on strings, so that keys of other types, which no lock ever is, can be ended as well. A
+// life that was found goes back as digits made by %.0f, since tostring rounds.
+constexpr std::string_view kTakeOver = R"(local kind = redis.call('TYPE', KEYS[1]).ok
+local left = redis.call('PTTL', KEYS[1])
+local owner = ''
+if kind == 'string' then
+  owner = redis.call('GET', KEYS[1])
+  local listed = owner == ARGV[1]
+  for i = 3, #ARGV do listed = listed or owner == ARGV[i] end
+  if not listed then return {0, kind, owner, left} end
+end
+local life = ARGV[2]
+if left > tonumber(life) then life = string.format('%.0f', left) end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', life)
+return {1, kind, owner, left}
+)";
+
 // tonumber and %d keep to whole milliseconds far below 2^53.
 constexpr std::string_view kMend = R"(local mark, what = ARGV[1], ARGV[2]
 local old = redis.call('GET', KEYS[1])
@@ -98,23 +115,29 @@ std::string sha1_hex(std::string_view text) {
 
 Script::Script(std::string_view text) : text_(text), sha1_(sha1_hex(text)) {}
 
+// Never destroyed: a manager that is a static object still releases after main, and these are younger.
 const Script& extend_script() {
-  static const Script script(kExtend);
+  static const Script& script = *new Script(kExtend);
   return script;
 }
 
 const Script& release_script() {
-  static const Script script(kRelease);
+  static const Script& script = *new Script(kRelease);
+  return script;
+}
+
+const Script& take_over_script() {
+  static const Script& script = *new Script(kTakeOver);
   return script;
 }
 
 const Script& trim_script() {
-  static const Script script(kTrim);
+  static const Script& script = *new Script(kTrim);
   return script;
 }
 
 const Script& mend_script() {
-  static const Script script(kMend);
+  static const Script& script = *new Script(kMend);
   return script;
 }
 

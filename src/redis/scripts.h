@@ -5,8 +5,8 @@
 //   - no `#!lua` header: Redis refuses scripts with one when its memory is full, releases included;
 //   - at most one write, and it comes last: an error reply means that nothing was done;
 //   - replies are integers, the cheapest answer there is and one that cannot be mistaken for another
-//   command's;
-//   - a key of the wrong type raises WRONGTYPE in GET, before anything is written.
+//   command's; only take-over, which no protocol waits for, says more;
+//   - a key of the wrong type raises WRONGTYPE in GET, before anything is written; only take-over means it.
 #pragma once
 
 #include <string>
@@ -47,5 +47,15 @@ const Script& extend_script();
 // KEYS[1] lock, ARGV[1] token. The key has our token: it is deleted, kDone. No key: kMissing. Another token:
 // nothing happens (S4), kHeldNoExpiry. Release and undo are both this.
 const Script& release_script();
+
+// KEYS[1] lock, ARGV[1] a fresh token, ARGV[2] ttl in ms, ARGV[3...] the owners that may be broken.
+//
+// No key, a key of one of those owners, of the token itself, or of another type: it becomes the token's, for
+// ttl or for what it had left to live, whichever is longer: {1, type, owner, PTTL} as they were before.
+//
+// Another owner: nothing happens, {0, type, owner, PTTL}. A server that was stopped executes what it had
+// received whenever it goes on; by then the lock may be somebody's who came later, and he is not to be broken
+// by that.
+const Script& take_over_script();
 
 }  // namespace redlock::redis

@@ -59,7 +59,7 @@ Lease::~Lease() {
 }
 
 const std::string& Lease::name() const {
-  static const std::string none;
+  static const std::string& none = *new std::string;  // leases may be static and older
   return held_ ? held_->name : none;
 }
 
@@ -102,7 +102,7 @@ Detached Lease::detach() {
 }
 
 const std::vector<NodeReport>& Lease::nodes() const {
-  static const std::vector<NodeReport> none;
+  static const auto& none = *new std::vector<NodeReport>;
   return none;
 }
 

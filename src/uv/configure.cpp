@@ -1,6 +1,8 @@
 // See configure.h.
 #include "uv/configure.h"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -26,6 +28,13 @@ std::function<void(LogLevel, std::string_view)> guarded(
   };
 }
 
+// By itself OpenSSL cleans up in a handler that runs before the destructors of older static objects, and a
+// manager may be one: it still speaks TLS then, and its thread still has random bits. What is kept instead
+// ends with the process. Without effect where the program has used OpenSSL before us.
+void keep_openssl_to_the_end() {
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
+}
+
 // What the options say applies where the URL is silent. A URL with its own password is complete: the options'
 // user would not fit it.
 void fill_in_login(NodeUrl& url, const ClientOptions& options) {
@@ -49,6 +58,7 @@ std::optional<Error> tls_fault(const ClientOptions& options, const std::vector<N
 }  // namespace
 
 expected<Configuration, Error> configure(const ClientOptions& options) {
+  keep_openssl_to_the_end();
   if (auto fault = validate(options)) return unexpected<Error>(std::move(*fault));
   Configuration made;
   for (const auto& text : options.nodes) {
@@ -65,10 +75,10 @@ expected<Configuration, Error> configure(const ClientOptions& options) {
   made.host.min_node_timeout = options.min_node_timeout;
   made.host.log = guarded(options.log);
   made.client.prefix = options.prefix;
+  made.client.max_ttl = options.max_ttl;
   made.host.guarded = options.guard.enabled;
   made.client.guard.on = options.guard.enabled;
-  made.client.guard.terms = {static_cast<std::uint8_t>(options.nodes.size()), options.max_ttl,
-                             core::Deployment(options.guard.deployment)};
+  made.client.guard.terms.deployment = core::Deployment(options.guard.deployment);
   made.client.guard.grace = options.guard.grace;
   made.client.max_waiters_per_name = options.max_waiters_per_name;
   made.client.max_pending_calls = options.max_pending_calls;

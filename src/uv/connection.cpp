@@ -147,7 +147,7 @@ void Connection::write(std::string& out) {
 void Connection::arm(Micros at) {
   if (armed_for_ && *armed_for_ <= at) return;  // it fires early, finds nothing due and is armed again
   armed_for_ = at;
-  const auto on_timer = [](uv_timer_t* timer) {
+  const auto on_timer = [](uv_timer_t* timer) noexcept {
     auto& self = *static_cast<Connection*>(timer->data);
     self.armed_for_.reset();
     self.timer_due_ = true;
@@ -331,8 +331,9 @@ void Connection::close() {
   pipeline_.clear();
   answers_.clear();
   up_event_due_ = false;
-  uv_close(reinterpret_cast<uv_handle_t*>(&timer_),
-           [](uv_handle_t* handle) { static_cast<Connection*>(handle->data)->shared_.lifetime->drop(); });
+  uv_close(reinterpret_cast<uv_handle_t*>(&timer_), [](uv_handle_t* handle) noexcept {
+    static_cast<Connection*>(handle->data)->shared_.lifetime->drop();
+  });
 }
 
 }  // namespace redlock::uv

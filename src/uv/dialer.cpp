@@ -66,7 +66,7 @@ void Dialer::look_up() {
   lookup_->lifetime = &lifetime_;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  const auto on_done = [](uv_getaddrinfo_t* request, int status, addrinfo* found) {
+  const auto on_done = [](uv_getaddrinfo_t* request, int status, addrinfo* found) noexcept {
     auto* lookup = static_cast<Lookup*>(request->data);
     Lifetime& lifetime = *lookup->lifetime;
     if (lookup->owner != nullptr) {

@@ -53,7 +53,9 @@ bool Engine::run_until(const std::function<bool()>& over, std::optional<core::Mi
   if (limit) {
     // libuv counts from the loop's cached time, which may be old when the loop did not turn for a while.
     uv_update_time(&loop_);
-    const auto on_limit = [](uv_timer_t* timer) { static_cast<Engine*>(timer->data)->limit_passed_ = true; };
+    const auto on_limit = [](uv_timer_t* timer) noexcept {
+      static_cast<Engine*>(timer->data)->limit_passed_ = true;
+    };
     uv_timer_start(&limit_, on_limit, static_cast<std::uint64_t>(limit->count()), 0);
   }
   bool is_over = over();

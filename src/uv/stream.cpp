@@ -89,7 +89,7 @@ void Stream::set_tcp_options() const {
 }
 
 void Stream::poll(int events) {
-  uv_poll_start(&poll_, events, [](uv_poll_t* handle, int status, int happened) {
+  uv_poll_start(&poll_, events, [](uv_poll_t* handle, int status, int happened) noexcept {
     static_cast<Stream*>(handle->data)->on_event(status, happened);
   });
 }
@@ -217,7 +217,7 @@ void Stream::write_rest() {
 
 void Stream::close() {
   closing_ = true;
-  uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* handle) {
+  uv_close(reinterpret_cast<uv_handle_t*>(&poll_), [](uv_handle_t* handle) noexcept {
     auto* self = static_cast<Stream*>(handle->data);
     Lifetime& lifetime = self->lifetime_;
     ::close(self->fd_);

@@ -18,6 +18,10 @@
 namespace redlock::uv {
 namespace {
 
+// Of messages about new keys without a byte of data between them. A server has a reason for one in millions
+// of answers; each costs us more than it costs the server, and is to be answered.
+constexpr int kMostKeyUpdates = 32;
+
 bool is_address(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   return inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
@@ -34,6 +38,8 @@ Tls::Tls(SSL_CTX* context, const TlsOptions& options, const std::string& host)
   SSL_set_app_data(ssl_, this);
   SSL_set_verify(ssl_, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &Tls::on_certificate);
   SSL_CTX_set_client_cert_cb(context, &Tls::on_certificate_wanted);
+  SSL_set_msg_callback(ssl_, &Tls::on_message);
+  SSL_set_msg_callback_arg(ssl_, this);
   expect_name(options, host);
 }
 
@@ -68,6 +74,12 @@ int Tls::on_certificate(int ok, X509_STORE_CTX* store) {
 int Tls::on_certificate_wanted(SSL* ssl, X509**, EVP_PKEY**) {
   static_cast<Tls*>(SSL_get_app_data(ssl))->wants_certificate_ = true;
   return 0;  // none
+}
+
+void Tls::on_message(int written, int, int type, const void* bytes, std::size_t size, SSL*, void* self) {
+  if (written == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
+      *static_cast<const unsigned char*>(bytes) == SSL3_MT_KEY_UPDATE)
+    ++static_cast<Tls*>(self)->key_updates_;
 }
 
 std::string Tls::silence() const {
@@ -106,7 +118,15 @@ std::string_view Tls::read(char* buffer, std::size_t size) {
   ERR_clear_error();
   std::size_t got = 0;
   const int result = SSL_read_ex(ssl_, buffer, size, &got);
-  if (result == 1) return {buffer, got};
+  if (key_updates_ > kMostKeyUpdates) {
+    state_ = State::failed;
+    problem_ = "the server asks for new TLS keys without an end";
+    return {};
+  }
+  if (result == 1) {
+    key_updates_ = 0;
+    return {buffer, got};
+  }
   fail(result);
   return {};
 }

@@ -42,6 +42,8 @@ class Tls {
  private:
   static int on_certificate(int ok, X509_STORE_CTX* store);
   static int on_certificate_wanted(SSL* ssl, X509** certificate, EVP_PKEY** key);
+  static void on_message(int written, int version, int type, const void* bytes, std::size_t size, SSL* ssl,
+                         void* self);
   void expect_name(const TlsOptions& options, const std::string& host);
   void fail(int result);
 
@@ -52,6 +54,7 @@ class Tls {
   std::string name_;  // that was expected
   bool speaks_tls_ = false;
   bool wants_certificate_ = false;  // ours, and we have none
+  int key_updates_ = 0;             // since the last byte of data
   std::string rejection_;           // of the server's certificate
   std::string problem_;
 };

@@ -11,8 +11,9 @@ Turn::Turn(uv_loop_t* loop, Lifetime& lifetime, End end) : lifetime_(lifetime), 
   uv_check_init(loop, &check_);
   uv_idle_init(loop, &idle_);
   prepare_.data = check_.data = idle_.data = this;
-  uv_prepare_start(&prepare_, [](uv_prepare_t* handle) { static_cast<Turn*>(handle->data)->run(false); });
-  uv_check_start(&check_, [](uv_check_t* handle) { static_cast<Turn*>(handle->data)->run(true); });
+  uv_prepare_start(&prepare_,
+                   [](uv_prepare_t* handle) noexcept { static_cast<Turn*>(handle->data)->run(false); });
+  uv_check_start(&check_, [](uv_check_t* handle) noexcept { static_cast<Turn*>(handle->data)->run(true); });
   for (int i = 0; i < 3; ++i) lifetime_.add();
 }
 
@@ -29,7 +30,7 @@ void Turn::request_after_poll() {
 void Turn::keep_turning() {
   if (turning_ || closed_) return;
   turning_ = true;
-  uv_idle_start(&idle_, [](uv_idle_t*) {});
+  uv_idle_start(&idle_, [](uv_idle_t*) noexcept {});
 }
 
 void Turn::run(bool after_poll) {
@@ -44,7 +45,9 @@ void Turn::run(bool after_poll) {
 
 void Turn::close() {
   closed_ = true;
-  const auto on_closed = [](uv_handle_t* handle) { static_cast<Turn*>(handle->data)->lifetime_.drop(); };
+  const auto on_closed = [](uv_handle_t* handle) noexcept {
+    static_cast<Turn*>(handle->data)->lifetime_.drop();
+  };
   uv_close(reinterpret_cast<uv_handle_t*>(&prepare_), on_closed);
   uv_close(reinterpret_cast<uv_handle_t*>(&check_), on_closed);
   uv_close(reinterpret_cast<uv_handle_t*>(&idle_), on_closed);

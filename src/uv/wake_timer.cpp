@@ -31,8 +31,8 @@ void WakeTimer::arm() {
   if (uv_is_active(handle) != 0 && armed_for_ <= target) return;
   armed_for_ = target;
   uv_timer_start(
-      &timer_, [](uv_timer_t* timer) { static_cast<WakeTimer*>(timer->data)->on_timer(); }, timer_ms(left),
-      0);
+      &timer_, [](uv_timer_t* timer) noexcept { static_cast<WakeTimer*>(timer->data)->on_timer(); },
+      timer_ms(left), 0);
 }
 
 void WakeTimer::on_timer() {
@@ -45,7 +45,7 @@ void WakeTimer::on_timer() {
 void WakeTimer::close() {
   at_.reset();
   uv_close(reinterpret_cast<uv_handle_t*>(&timer_),
-           [](uv_handle_t* handle) { static_cast<WakeTimer*>(handle->data)->lifetime_.drop(); });
+           [](uv_handle_t* handle) noexcept { static_cast<WakeTimer*>(handle->data)->lifetime_.drop(); });
 }
 
 }  // namespace redlock::uv

@@ -129,7 +129,7 @@ class Cluster:
 def environment(**changes):
     """Ours without what the program would read, so that the caller's shell has no say in the tests."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("REDLOCK_") and key != "NO_COLOR"}
-    env.update(TERM="xterm", LC_ALL="C.UTF-8")
+    env.update(TERM="xterm", LC_ALL="C.UTF-8", XDG_CONFIG_HOME="/nonexistent")
     env.update(changes)
     return env
 

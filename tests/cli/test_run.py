@@ -232,6 +232,25 @@ class Signals(ProgramTest):
                 self.assertEqual(out, "")
         self.assert_free(self.name)
 
+    def test_killed_itself_it_leaves_the_command_and_the_lock_expires(self):
+        """SIGKILL cannot be heard: nobody ends the command, nobody extends the lock, nobody gives it back."""
+        script = f"echo $$ $REDLOCK_TOKEN > {self.path('pid')}; exec sleep 1000"
+        process = self.start("run", "--ttl", "3s", self.name, "--", "sh", "-c", script)
+        pid, token = self.content(self.path("pid")).split()
+        try:
+            process.kill()
+            self.assertEqual(process.wait(LIMIT), -signal.SIGKILL)
+            # For its ttl at most nobody else can have it, since that is what the command was promised.
+            left = [node.command("PTTL", "lock:" + self.name) for node in self.cluster.nodes
+                    if node.command("GET", "lock:" + self.name) == token]
+            self.assertTrue(all(life <= 3000 for life in left), left)
+            self.expect(self.redlock("run", self.name, "--", "true"), 0)  # waits until it has expired
+            self.assertNotIn(token, self.cluster.owners(self.name))
+            os.kill(int(pid), 0)  # the command still runs, unprotected
+        finally:
+            os.kill(int(pid), signal.SIGKILL)
+        self.assert_free(self.name)
+
     def test_a_command_that_is_stopped_alone_keeps_its_lease(self):
         process = self.start("run", "--ttl", "1s", self.name, "--", "sh", "-c", "echo $$; read x; exit 4",
                              stdin=subprocess.PIPE)

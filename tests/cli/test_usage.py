@@ -71,6 +71,23 @@ MISTAKES = [
     (["release", "n", TOKEN, "x"], "'x' is one argument too many"),
     (["release", "--ttl", "1s", "n", TOKEN], "unknown option '--ttl'"),
     (["release", "n", TOKEN + "0"], "TOKEN: "),
+    (["break"], "NAME is missing"),
+    (["break", "n"], "there is no terminal to ask on; write --yes"),
+    (["break", "--yes", "a", "b"], "'b' is one argument too many"),
+    (["break", "--yes", "a\nb"], "not printable"),
+    (["break", "--force", "n"], "unknown option '--force'"),
+    (["completion"], "SHELL is missing"),
+    (["completion", "csh"], "'csh' is no shell that is known; write bash, zsh or fish"),
+    (["completion", "bash", "zsh"], "'zsh' is one argument too many"),
+    (["config", "x"], "'x' is one argument too many"),
+    (["--config", "/nonexistent", "inspect", "n"], "--config: cannot read '/nonexistent': No such file"),
+    (["--config", "/", "inspect", "n"], "--config: cannot read '/': it is a directory; name a file"),
+    (["--config", "", "inspect", "n"], "--config: the name of the file is empty"),
+    (["--config"], "--config: the value is missing"),
+    (["--connect-timeout", "0s", "inspect", "n"], "--connect-timeout is 0s; the least is 1ms"),
+    (["--connect-timeout", "x", "inspect", "n"], "--connect-timeout: "),
+    (["--node-timeout", "0s", "inspect", "n"], "--node-timeout is 0s; the least is 1ms"),
+    (["--max-ttl", "0s", "inspect", "n"], "--max-ttl is 0s; the least is 1ms"),
     (["-v", "-q", "inspect", "n"], "-v and -q exclude each other"),
     (["--color", "blue", "inspect", "n"], "--color: 'blue'"),
     (["--password-file", "/nonexistent/file", "inspect", "n"], "--password-file: cannot read '/nonexistent/file'"),
@@ -156,7 +173,7 @@ class Usage(unittest.TestCase):
 class Help(unittest.TestCase):
     def test_help_is_asked_for_and_exits_0(self):
         for words in (["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["acquire", "--help"],
-                      ["extend", "--help"], ["release", "--help"], ["inspect", "--help"],
+                      ["extend", "--help"], ["release", "--help"], ["inspect", "--help"], ["break", "--help"], ["config", "--help"], ["completion", "--help"],
                       ["run", "--help", "--", "true"], ["--json", "--help"]):
             with self.subTest(words=words):
                 result = redlock(words)
@@ -164,7 +181,7 @@ class Help(unittest.TestCase):
                 text = result.stdout.decode()
                 self.assertIn("usage: redlock", text)
                 self.assertLessEqual(max(map(len, text.splitlines())), 110)
-                if words[0] in ("run", "acquire", "extend", "release", "inspect"):
+                if words[0][0] != "-":
                     self.assertIn(f"usage: redlock {words[0]}", text)
 
     def test_help_of_the_command_is_the_commands(self):
@@ -177,10 +194,10 @@ class Help(unittest.TestCase):
         self.assertRegex(result.stdout, rb"^redlock \d+\.\d+\.\d+\n$")
 
     def test_every_option_that_help_names_exists(self):
-        for command in ("run", "acquire", "extend"):
+        for command in ("run", "acquire", "extend", "break"):
             text = redlock([command, "--help"]).stdout.decode()
-            options = [line.split()[0] for line in text.splitlines() if line.startswith("  --")]
-            self.assertIn("--wait" if command != "extend" else "usage:", text)
+            options = [line.split()[0].rstrip(",") for line in text.splitlines() if line.startswith("  --") or line.startswith("  -y")]
+            self.assertIn("--wait" if command in ("run", "acquire") else "usage:", text)
             for option in options:
                 with self.subTest(command=command, option=option):
                     error = redlock([*NODES, command, option]).stderr.decode()

@@ -42,6 +42,9 @@ TEST(Corpus, Guard) {
 TEST(Corpus, TokenAndName) {
   replay("token_and_name", token_and_name);
 }
+TEST(Corpus, Detached) {
+  replay("detached", detached);
+}
 TEST(Corpus, Decoder) {
   replay("decoder", decoder);
 }

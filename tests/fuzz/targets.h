@@ -10,6 +10,7 @@ namespace redlock::fuzz {
 void node_url(const std::uint8_t* data, std::size_t size);
 void duration(const std::uint8_t* data, std::size_t size);
 void token_and_name(const std::uint8_t* data, std::size_t size);
+void detached(const std::uint8_t* data, std::size_t size);
 void decoder(const std::uint8_t* data, std::size_t size);
 void guard(const std::uint8_t* data, std::size_t size);
 

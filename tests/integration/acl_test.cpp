@@ -70,6 +70,13 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     EXPECT_TRUE(admin::extend(options, *name, lease->token(), 20s));
     EXPECT_EQ(lease->release(), Released::released);
     EXPECT_EQ(admin::release(options, *name, Token{})->result, Released::already_gone);
+
+    auto broken_one = made->acquire("b", {.wait = 30s});
+    ASSERT_TRUE(broken_one) << broken_one.error().message();
+    const auto broken = admin::break_lock(options, *LockName::make("b"), {.now = true});
+    ASSERT_TRUE(broken) << broken.error().message();
+    EXPECT_EQ(broken->result, admin::BreakResult::broken);
+    for (const auto& key : broken->nodes) EXPECT_TRUE(key.broken) << key.found.node << ": " << key.found.text;
   }
   EXPECT_TRUE(eventually([&] { return servers.key_count() == 0; }));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(servers[i].command({"ACL", "LOG"}), "") << "denied";

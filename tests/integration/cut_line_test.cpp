@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "integration/certificates.h"
 #include "integration/five_masters.h"
 #include "integration/redis_server.h"
 #include "integration/relay.h"
@@ -24,6 +25,13 @@ struct Count {
   int failed = 0;
   int released = 0;
 };
+
+ClientOptions through(const Relay& relay, const char* scheme) {
+  ClientOptions options;
+  options.guard.enabled = false;
+  options.nodes = {std::string(scheme) + "127.0.0.1:" + std::to_string(relay.port())};
+  return options;
+}
 
 void run_cycles(const ClientOptions& options, Count& count) {
   auto locks = LockManager::create(options);
@@ -50,9 +58,7 @@ TEST(CutLine, TenThousandCyclesLeaveNothingBehind) {
   Relay relay(server.port(), {.byte_by_byte = false, .cut_after = [&](int) {
                                 return std::optional<std::size_t>(1 + random() % 6000);
                               }});
-  ClientOptions options;
-  options.guard.enabled = false;
-  options.nodes = {"redis://127.0.0.1:" + std::to_string(relay.port())};
+  const auto options = through(relay, "redis://");
   Count count;
   run_cycles(options, count);  // what is allocated once, is
   const auto before = mallinfo2();
@@ -66,6 +72,38 @@ TEST(CutLine, TenThousandCyclesLeaveNothingBehind) {
   EXPECT_LT(count.released, count.granted) << "no cut ever came in time to be noticed";
   EXPECT_LT(after.uordblks, before.uordblks + (2U << 20)) << "something grows";
   // A key lives no longer than its ttl after the last request, whatever became of its connection.
+  std::this_thread::sleep_for(kTtl + 500ms);
+  EXPECT_EQ(server.key_count(), 0);
+}
+
+// Each cut is a new handshake here, so there are fewer.
+TEST(CutLine, AThousandCyclesOverTlsLeaveNothingBehind) {
+  const TempDirectory files;
+  const Authority authority("the authority", files / "ca.crt");
+  const auto pair = authority.issue(files / "server", "IP:127.0.0.1");
+  const auto tls_port = free_port();
+  RedisServer server({.durable = false,
+                      .password = {},
+                      .settings = {"tls-port " + std::to_string(tls_port),
+                                   "tls-cert-file " + pair.certificate_file, "tls-key-file " + pair.key_file,
+                                   "tls-ca-cert-file " + authority.file(), "tls-auth-clients no"}});
+  std::minstd_rand random(7);
+  Relay relay(tls_port, {.byte_by_byte = false,
+                         .cut_after = [&](int) { return std::optional<std::size_t>(1 + random() % 15000); }});
+  auto options = through(relay, "rediss://");
+  options.tls.ca_file = authority.file();
+  Count count;
+  run_cycles(options, count);
+  const auto before = mallinfo2();
+  for (int i = 1; i < 5; ++i) run_cycles(options, count);
+  const auto after = mallinfo2();
+
+  EXPECT_EQ(count.granted + count.contended + count.failed, 5 * kCyclesOfEach);
+  EXPECT_GT(count.granted, 50) << "hardly anything was tried";
+  EXPECT_GT(relay.cuts(), 10);
+  EXPECT_GT(count.released, 0);
+  EXPECT_LT(count.released, count.granted) << "no cut ever came in time to be noticed";
+  EXPECT_LT(after.uordblks, before.uordblks + (2U << 20)) << "something grows";
   std::this_thread::sleep_for(kTtl + 500ms);
   EXPECT_EQ(server.key_count(), 0);
 }

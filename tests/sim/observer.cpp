@@ -79,6 +79,9 @@ void Observer::granted(Process& process, const std::string& name, const client::
   if (lease == nullptr) return;
   if (lease->held) fault("granted twice: " + brief(grant.token));
   lease->held = true;
+  // Two of one token are one claim: the first goes on in the second.
+  if (lease->adopted) history_.ended(at, brief(grant.token), verify::Ending::released);
+  if (lease->adopted) lease->let_go = lease->abandoned = false;
   learn_end(process, *lease, grant.valid_until, "was granted");
   // Judged by the clocks as the client last read them; it may have decided at any moment of this turn.
   const auto left = core::remaining(grant.valid_until, process.last_read()) + (at - world_.queue.now());
@@ -133,6 +136,14 @@ void Observer::detached(Token token) {
   lease.held = false;
   lease.let_go = true;
   lease.abandoned = true;
+}
+
+void Observer::adopts(Process& process, Token token) {
+  Lease* lease = find(process, token, "adopts");
+  if (lease == nullptr) return;
+  lease->adopted = true;
+  lease->round = {};
+  lease->promise = {};
 }
 
 void Observer::died(Process& process) {

@@ -35,6 +35,8 @@ class Observer {
   void release_called(Process& process, Token token);
   void lost(Process& process, Token token);
   void detached(Token token);
+  // Somebody takes up what was detached: a lease of the same token, with rounds of its own.
+  void adopts(Process& process, Token token);
   void died(Process& process);
 
   verify::Calls& calls() { return calls_; }
@@ -56,6 +58,7 @@ class Observer {
     bool held = false;
     bool abandoned = false;  // its process died, or it was detached: its keys may stay
     bool let_go = false;     // by its holder: released or detached
+    bool adopted = false;    // by somebody, after its holder had let it go
     bool cleaning = false;
     core::Round round{};
     core::Instant promise{};  // the latest end that its rounds so far may give, on each clock by itself

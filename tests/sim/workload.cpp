@@ -73,15 +73,18 @@ void Workload::acquire(std::size_t who) {
     later(world_.dice.skewed(Micros{1000000}), who, &Workload::cancel);
 }
 
-void Workload::call(std::size_t who, const std::string& name, const AcquireOptions& options, bool probe) {
+void Workload::call(std::size_t who, const std::string& name, const AcquireOptions& options, bool probe,
+                    std::optional<Token> adopted) {
   auto& actor = actors_[who];
   actor.name = name;
   actor.ttl = options.ttl;
   std::optional<Micros> bound;
   if (options.wait) bound = options.wait->count() > 0 ? Micros{*options.wait} : Micros{options.ttl};
-  const auto id = begin("acquire " + name, bound);
-  world_.trace(process_.truth(), process_.name(), "ACQUIRES", name, "ttl", options.ttl.count(), "wait",
-               options.wait ? options.wait->count() : -1, "watchdog", options.watchdog);
+  if (adopted) bound = Micros{options.ttl} + Micros{world_.swarm.connect_timeout};
+  const auto id = begin((adopted ? "adopt " : "acquire ") + name, bound);
+  world_.trace(process_.truth(), process_.name(), adopted ? "ADOPTS" : "ACQUIRES", name, "ttl",
+               options.ttl.count(), "wait", options.wait ? options.wait->count() : -1, "watchdog",
+               options.watchdog);
   client::LeaseEvents events;
   events.extended = [this, who](core::Instant end) { observer_.extended(process_, actors_[who].token, end); };
   events.lost = [this, who](const Error&) {
@@ -103,7 +106,10 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
     think(who);
   };
   in_call_ = true;
-  auto call = process_.client().acquire(*LockName::make(name), options, std::move(done), std::move(events));
+  auto lock = *LockName::make(name);
+  auto& client = process_.client();
+  auto call = adopted ? client.adopt(std::move(lock), *adopted, options, std::move(done), std::move(events))
+                      : client.acquire(std::move(lock), options, std::move(done), std::move(events));
   in_call_ = false;
   if (call) {
     actor.call = *call;
@@ -136,11 +142,19 @@ void Workload::plan_hold(std::size_t who) {
     process_.client().detach(actor.call);
     in_call_ = false;
     actor.holds = false;
+    if (dice.coin()) return later(dice.skewed(Micros{actor.ttl}), who, &Workload::adopt);
     return think(who);
   }
   if (dice.chance(200000)) later(dice.skewed(Micros{actor.ttl}), who, &Workload::extend);
   if (dice.chance(s.expire_per_million)) return;  // lost tells, or the end of the run
   later(dice.skewed(s.hold_most), who, &Workload::release);
+}
+
+// What was detached is taken up again, in time or too late.
+void Workload::adopt(std::size_t who) {
+  const auto& actor = actors_[who];
+  observer_.adopts(process_, actor.token);
+  call(who, std::string(actor.name), draw_options(), false, actor.token);
 }
 
 void Workload::extend(std::size_t who) {

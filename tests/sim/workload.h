@@ -47,9 +47,11 @@ class Workload {
   void on_granted(std::size_t who, const client::Granted& grant, const AcquireOptions& options);
   void plan_hold(std::size_t who);
   void extend(std::size_t who);
+  void adopt(std::size_t who);
   void release(std::size_t who);
   void cancel(std::size_t who);
-  void call(std::size_t who, const std::string& name, const AcquireOptions& options, bool probe);
+  void call(std::size_t who, const std::string& name, const AcquireOptions& options, bool probe,
+            std::optional<Token> adopted = std::nullopt);
   [[nodiscard]] AcquireOptions draw_options();
   [[nodiscard]] core::Micros due(core::Micros bound) const;
   verify::Calls::Id begin(const std::string& what, std::optional<core::Micros> bound);
