@@ -95,7 +95,7 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
   std::string more;
   if (tag.machine != Machine::release) {
     reply = impl.counted(node, reply);
-    if (!reply.counted && reply.cause == Cause::mismatch) text = more = impl.terms_in_words(node);
+    if (!reply.counted && text.empty()) text = more = impl.why_uncounted(node, reply.cause);
   }
   const auto note = [&](Words& words) {
     if (!text.empty()) words.emplace_back(node, std::string(text));

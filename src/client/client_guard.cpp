@@ -109,14 +109,16 @@ void Client::Impl::trim(core::Node node, const std::string& key, const core::Rep
   if (reply.time_left > longest) host.trim(node, key, longest);
 }
 
-std::string Client::Impl::terms_in_words(core::Node node) const {
+// What the cause alone does not say.
+std::string Client::Impl::why_uncounted(core::Node node, Cause cause) const {
+  if (cause == Cause::permission) return "the guard's check needs MGET, TIME and INFO";
+  const auto foreign = guard.foreign_terms(node);
+  if (cause != Cause::mismatch || !foreign) return {};
+  if (foreign->nodes == 0) return "its key redlock:guard holds what no guard wrote";
   const auto say = [](const core::Terms& terms) {
     return std::to_string(terms.nodes) + " nodes, max_ttl " + format_duration(terms.max_ttl) +
            ", deployment " + std::string(terms.deployment.view());
   };
-  const auto foreign = guard.foreign_terms(node);
-  if (!foreign) return {};
-  if (foreign->nodes == 0) return "its key redlock:guard holds what no guard wrote";
   return "its guard says " + say(*foreign) + "; this client says " + say(guard.setup().terms);
 }
 

@@ -102,7 +102,7 @@ struct Client::Impl {
   void tell_of(const core::GuardCommand& command) const;
   [[nodiscard]] core::Reply counted(core::Node node, core::Reply reply) const;
   void trim(core::Node node, const std::string& key, const core::Reply& reply);
-  [[nodiscard]] std::string terms_in_words(core::Node node) const;
+  [[nodiscard]] std::string why_uncounted(core::Node node, Cause cause) const;
   void reschedule_guard();
 
   // One list of actions for each depth of stepping; kept, so that a warm client allocates nothing for them.

@@ -106,6 +106,7 @@ std::string format_mark(const core::Mark& mark) {
 }
 
 std::optional<core::Mark> parse_mark(std::string_view text) {
+  const std::string_view whole = text;
   if (word(text) != kVersion) return std::nullopt;
   core::Mark mark;
   mark.run_id = parse_server_id(word(text));
@@ -116,10 +117,11 @@ std::optional<core::Mark> parse_mark(std::string_view text) {
   const auto evicted = number<std::int64_t>(word(text));
   const bool fits = mark.run_id.known() && mark.replid.known() && nodes && *nodes >= 1 && max_ttl &&
                     *max_ttl >= 1 && *max_ttl <= kLongest.count() && core::Deployment::fits(deployment) &&
-                    evicted && *evicted >= 0 && text.empty();
+                    evicted && *evicted >= 0;
   if (!fits) return std::nullopt;
   mark.terms = {*nodes, core::Millis{*max_ttl}, core::Deployment(deployment)};
   mark.evicted = *evicted;
+  if (format_mark(mark) != whole) return std::nullopt;  // written by hand
   return mark;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,12 +31,13 @@ struct Sent {
 
 class FakeHost final : public Host {
  public:
-  explicit FakeHost(int nodes, std::size_t max_waiters = 10000)
+  explicit FakeHost(int nodes, std::size_t max_waiters = 10000, core::Guard::Setup guard = {})
       : outstanding_(static_cast<std::size_t>(nodes)) {
     ClientConfig config;
     for (int i = 1; i <= nodes; ++i) config.node_labels.push_back("node " + std::to_string(i));
     config.prefix = "lock:";
     config.max_waiters_per_name = max_waiters;
+    config.guard = guard;
     client = std::make_unique<Client>(*this, std::move(config));
   }
 
@@ -95,6 +97,10 @@ class FakeHost final : public Host {
     if (!late) queue.erase(it);
     enter([&] { client->on_reply(node, one.tag, reply, text); });
     return true;
+  }
+  // Any other word of the host.
+  void tell(const std::function<void(Client&)>& word) {
+    enter([&] { word(*client); });
   }
   void break_connection(core::Node node, Cause cause = Cause::disconnected) {
     down_.add(node);

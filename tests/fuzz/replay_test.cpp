@@ -36,6 +36,9 @@ TEST(Corpus, NodeUrl) {
 TEST(Corpus, Duration) {
   replay("duration", duration);
 }
+TEST(Corpus, Guard) {
+  replay("guard", guard);
+}
 TEST(Corpus, TokenAndName) {
   replay("token_and_name", token_and_name);
 }

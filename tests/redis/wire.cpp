@@ -55,6 +55,11 @@ Value Wire::command(const std::vector<std::string_view>& words) {
   return read();
 }
 
+Value Wire::raw(const std::string& resp) {
+  write(resp);
+  return read();
+}
+
 Interpreted Wire::ask_as(const core::Request& request, const std::string& key, bool by_text) {
   std::string bytes;
   encoder_.append(request, key, by_text, bytes);

@@ -23,6 +23,8 @@ class Wire {
   // In the one form only.
   Interpreted ask_as(const core::Request& request, const std::string& key, bool by_text);
   Value command(const std::vector<std::string_view>& words);
+  // One command that is encoded already.
+  Value raw(const std::string& resp);
   // What a server says before it was asked.
   Value read();
 
