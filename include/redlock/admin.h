@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "redlock/error.h"
+#include "redlock/guard_admin.h"
 #include "redlock/lease.h"
 #include "redlock/name.h"
 #include "redlock/options.h"

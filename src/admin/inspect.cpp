@@ -41,7 +41,7 @@ KeyState state_without_answer(Cause cause) {
 
 expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
                                                  const std::vector<LockName>& names) {
-  auto shot = OneShot::open(options);
+  auto shot = OneShot::open(without_guard(options));
   if (!shot) return unexpected<Error>(std::move(shot.error()));
   const auto labels = shot->engine().labels();
   std::vector<Inspection> inspections(names.size());
