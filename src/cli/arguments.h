@@ -11,6 +11,7 @@
 #include "cli/end_plan.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
+#include "redlock/guard_admin.h"
 #include "redlock/name.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -46,10 +47,25 @@ struct InspectArguments {
   std::vector<LockName> names;
 };
 
+struct InitArguments {
+  admin::InitOptions options;
+  bool yes = false;
+};
+
+struct StatusArguments {
+  std::optional<std::chrono::milliseconds> watch;  // again and again, so far apart
+};
+
+struct DoctorArguments {
+  admin::DoctorOptions options;
+};
+
 struct Arguments {
   ClientOptions client;
   int verbosity = 0;
-  std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments> command;
+  std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments,
+               InitArguments, StatusArguments, DoctorArguments>
+      command;
 };
 
 // Single values. Errors are one line: what was wrong, and what would be right.

@@ -3,6 +3,7 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -27,15 +28,16 @@ using std::chrono::milliseconds;
 using Words = std::vector<std::string>;
 
 struct Raw {
-  std::optional<std::string> nodes, prefix, password_file, max_ttl, color;
+  std::optional<std::string> nodes, prefix, password_file, max_ttl, color, deployment, guard_grace;
   std::optional<std::string> tls_ca, tls_cert, tls_key, tls_server_name;
-  bool tls_no_verify = false;
+  bool tls_no_verify = false, no_guard = false;
   bool json = false, quiet = false;
   int verbosity = 0;
-  std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code;
+  std::optional<std::string> ttl, wait, max_hold, grace, conflict_exit_code, watch, lock_user;
   bool try_once = false;
   std::string name, token;
-  Words names;
+  Words names, force_nodes;
+  bool force = false, reconfigure = false, yes = false;
 };
 
 // The grammar. Built afresh for each parse: a CLI::App keeps what it has seen.
@@ -47,6 +49,7 @@ struct Grammar {
   CLI::App* extend;
   CLI::App* release;
   CLI::App* inspect;
+  CLI::App *init, *status, *doctor;
 
   Grammar() {
     option(app, "--nodes", raw.nodes);
@@ -58,6 +61,9 @@ struct Grammar {
     option(app, "--tls-server-name", raw.tls_server_name);
     app.add_flag("--tls-no-verify", raw.tls_no_verify);
     option(app, "--max-ttl", raw.max_ttl);
+    option(app, "--deployment", raw.deployment);
+    option(app, "--guard-grace", raw.guard_grace);
+    app.add_flag("--no-guard", raw.no_guard);
     option(app, "--color,--colour", raw.color);
     app.add_flag("--json", raw.json);
     app.add_flag("-v,--verbose", raw.verbosity);
@@ -69,6 +75,16 @@ struct Grammar {
     extend = command("extend");
     release = command("release");
     inspect = command("inspect");
+    status = command("status");
+    option(*status, "--watch", raw.watch);
+    status->get_option("--watch")->expected(0, 1);
+    doctor = command("doctor");
+    option(*doctor, "--lock-user", raw.lock_user);
+    init = command("init");
+    init->add_flag("--force", raw.force);
+    init->add_option("--force-node", raw.force_nodes)->expected(1)->take_all();
+    init->add_flag("--reconfigure", raw.reconfigure);
+    init->add_flag("-y,--yes", raw.yes);
     for (CLI::App* sub : {run, acquire, extend}) option(*sub, "--ttl", raw.ttl);
     for (CLI::App* sub : {run, acquire}) {
       option(*sub, "--wait", raw.wait);
@@ -112,15 +128,18 @@ std::string describe(const Grammar& grammar, const CLI::ParseError& error) {
   if (!extra.empty() && extra.front().size() > 1 && extra.front().front() == '-')
     return fmt::format("unknown option '{}'; {}", printable(extra.front()), hint);
   if (!extra.empty() && command.empty())
-    return fmt::format("unknown command '{}'; write run, acquire, extend, release or inspect",
-                       printable(extra.front()));
+    return fmt::format(
+        "unknown command '{}'; write run, acquire, extend, release, inspect, init, status or doctor",
+        printable(extra.front()));
   if (!extra.empty() && command == "run")
     return fmt::format("run: '--' is missing before the command; write: redlock run NAME -- {} ...",
                        printable(extra.front()));
   if (!extra.empty())
     return fmt::format("{}: '{}' is one argument too many; {}", command, printable(extra.front()), hint);
   if (command.empty() && error.get_name() == "RequiredError")
-    return "a command is missing: run, acquire, extend, release or inspect; see 'redlock --help'";
+    return "a command is missing: run, acquire, extend, release, inspect, init, status or doctor; see "
+           "'redlock "
+           "--help'";
   if (error.get_name() == "RequiredError")
     return fmt::format("{}: {} is missing; {}", command, what.substr(0, what.find(' ')), hint);
   if (error.get_name() == "ArgumentMismatch")
@@ -204,6 +223,17 @@ void take_password_file(const std::string& path, ClientOptions& client, Values& 
     client.password = std::move(password);
 }
 
+GuardOptions guard_options(const Raw& raw, Values& values) {
+  GuardOptions guard;
+  guard.enabled = !raw.no_guard;
+  if (const char* inherited = environment("REDLOCK_DEPLOYMENT")) guard.deployment = inherited;
+  if (raw.deployment) guard.deployment = *raw.deployment;
+  if (const char* inherited = environment("REDLOCK_GUARD_GRACE"); inherited && !raw.guard_grace)
+    guard.grace = values.duration("REDLOCK_GUARD_GRACE", inherited).value_or(guard.grace);
+  guard.grace = values.duration("--guard-grace", raw.guard_grace).value_or(guard.grace);
+  return guard;
+}
+
 ClientOptions client_options(const Raw& raw, Values& values) {
   ClientOptions client;
   const char* inherited = environment("REDLOCK_NODES");
@@ -216,6 +246,7 @@ ClientOptions client_options(const Raw& raw, Values& values) {
   client.tls = tls_options(raw, client.nodes);
   if (raw.prefix) client.prefix = *raw.prefix;
   client.max_ttl = values.duration("--max-ttl", raw.max_ttl).value_or(client.max_ttl);
+  client.guard = guard_options(raw, values);
   if (raw.password_file)
     take_password_file(*raw.password_file, client, values);
   else if (const char* password = environment("REDLOCK_PASSWORD"))
@@ -273,6 +304,29 @@ std::optional<RunArguments> run_arguments(const Raw& raw, const ClientOptions& c
   return run;
 }
 
+// `--watch` alone is every other second.
+StatusArguments status_arguments(const Grammar& grammar, Values& values) {
+  if (grammar.status->count("--watch") == 0) return {};
+  const auto& text = grammar.raw.watch;
+  StatusArguments status{text && !text->empty() ? values.duration("--watch", text) : milliseconds{2000}};
+  if (status.watch && *status.watch < milliseconds{100})
+    values.reject(
+        fmt::format("--watch: {} is too short; the least is 100ms", format_duration(*status.watch)));
+  return status;
+}
+
+// What --force asserts, a person must have said.
+InitArguments init_arguments(const Raw& raw, Values& values) {
+  InitArguments init{{raw.force, raw.force_nodes, raw.reconfigure}, raw.yes};
+  const bool forced = raw.force || !raw.force_nodes.empty();
+  if (raw.no_guard) values.reject("init: it is the guard's, and --no-guard switches that off; leave one out");
+  if (forced && raw.reconfigure)
+    values.reject("--reconfigure and --force exclude each other; write one of them");
+  if (forced && !raw.yes && (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0))
+    values.reject("init: it asks before it forces, and there is no terminal to ask on; write --yes");
+  return init;
+}
+
 expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command) {
   const Raw& raw = grammar.raw;
   Values values;
@@ -290,6 +344,12 @@ expected<Arguments, Stop> interpret(const Grammar& grammar, const Words& command
     for (const std::string& text : raw.names)
       if (auto name = lock_name(text, values)) inspect.names.push_back(std::move(*name));
     result.command = std::move(inspect);
+  } else if (grammar.status->parsed()) {
+    result.command = status_arguments(grammar, values);
+  } else if (grammar.doctor->parsed()) {
+    result.command = DoctorArguments{{raw.lock_user.value_or("")}};
+  } else if (grammar.init->parsed()) {
+    result.command = init_arguments(raw, values);
   } else {
     const auto name = lock_name(raw.name, values);
     const auto token = lock_token(raw.token, values);

@@ -1,4 +1,4 @@
-// The five commands. Each says what it has to say through Output; the value is the exit code.
+// The commands. Each says what it has to say through Output; the value is the exit code.
 #pragma once
 
 #include "cli/arguments.h"
@@ -13,5 +13,8 @@ int acquire(const ClientOptions& client, const AcquireArguments& arguments, Sign
 int extend(const ClientOptions& client, const ExtendArguments& arguments, Output& output);
 int release(const ClientOptions& client, const ReleaseArguments& arguments, Output& output);
 int inspect(const ClientOptions& client, const InspectArguments& arguments, Output& output);
+int doctor(const ClientOptions& client, const DoctorArguments& arguments, Output& output);
+int status(const ClientOptions& client, const StatusArguments& arguments, Signals* signals, Output& output);
+int init(const ClientOptions& client, const InitArguments& arguments, Output& output);
 
 }  // namespace redlock::cli

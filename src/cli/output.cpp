@@ -30,6 +30,8 @@ int write_all(int descriptor, std::string_view text) {
 // The library names its own options; here they have the names of ours.
 std::string in_our_words(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"guard.deployment is", "--deployment is"},
+      {"guard.grace is", "--guard-grace is"},
       {"tls.ca_file", "--tls-ca"},
       {"tls.certificate_file", "--tls-cert"},
       {"tls.key_file", "--tls-key"},
@@ -68,6 +70,10 @@ int Output::fail(const Failure& failure) {
 
 void Output::note(std::string_view line) const {
   if (!quiet) write_all(STDERR_FILENO, fmt::format("redlock: {}\n", in_our_words(mask_passwords(line))));
+}
+
+void Output::prompt(std::string_view text) {
+  write_all(STDERR_FILENO, text);
 }
 
 bool Output::print(std::string_view text) {

@@ -38,6 +38,8 @@ class Output {
   void leave_stdout() { stdout_is_ours_ = false; }
   // One line on standard error, unless -q.
   void note(std::string_view line) const;
+  // Text on standard error for a person who is asked something.
+  static void prompt(std::string_view text);
   // Writes all of it, or says why not and returns false.
   [[nodiscard]] bool print(std::string_view text);
 

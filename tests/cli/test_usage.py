@@ -157,6 +157,7 @@ class Help(unittest.TestCase):
     def test_help_is_asked_for_and_exits_0(self):
         for words in (["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["acquire", "--help"],
                       ["extend", "--help"], ["release", "--help"], ["inspect", "--help"],
+                      ["init", "--help"], ["status", "--help"], ["doctor", "--help"],
                       ["run", "--help", "--", "true"], ["--json", "--help"]):
             with self.subTest(words=words):
                 result = redlock(words)
@@ -164,7 +165,8 @@ class Help(unittest.TestCase):
                 text = result.stdout.decode()
                 self.assertIn("usage: redlock", text)
                 self.assertLessEqual(max(map(len, text.splitlines())), 110)
-                if words[0] in ("run", "acquire", "extend", "release", "inspect"):
+                if words[0] in ("run", "acquire", "extend", "release", "inspect", "init", "status",
+                                "doctor"):
                     self.assertIn(f"usage: redlock {words[0]}", text)
 
     def test_help_of_the_command_is_the_commands(self):
