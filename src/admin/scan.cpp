@@ -10,9 +10,10 @@
 namespace redlock::admin {
 namespace {
 
-// Twenty steps of a thousand: a tenth of a second of the node's time at most, in small pieces.
-constexpr int kSteps = 20;
-constexpr std::string_view kPerStep = "1000";
+// Forty steps of five hundred: a tenth of a second of the node's time at most, in small pieces, and each
+// answer within what the decoder takes, however long the names are.
+constexpr int kSteps = 40;
+constexpr std::string_view kPerStep = "500";
 
 // A prefix is text; MATCH wants a pattern.
 std::string pattern_for(std::string_view prefix) {

@@ -44,11 +44,6 @@ std::string Front::url(const std::string& host) const {
   return "redis://" + host + ":" + std::to_string(fake_.port());
 }
 
-void Front::set_clock_ahead(std::chrono::milliseconds ahead) {
-  const std::lock_guard lock(mutex_);
-  ahead_ = ahead;
-}
-
 void Front::set_version(std::string version) {
   const std::lock_guard lock(mutex_);
   version_ = std::move(version);
@@ -73,15 +68,7 @@ Act Front::answer(const Words& words) {
       redisCommandArgv(server_.get(), static_cast<int>(words.size()), texts.data(), sizes.data()));
   if (reply == nullptr) return {.close = true};
   std::string bytes = encoded(*reply);
-  if (words.front() == "TIME") {
-    const auto time = std::chrono::microseconds{std::stoll(reply->element[0]->str) * 1000000LL +
-                                                std::stoll(reply->element[1]->str)} +
-                      ahead_;
-    const std::string seconds = std::to_string(time.count() / 1000000),
-                      micros = std::to_string(time.count() % 1000000);
-    bytes = "*2\r\n$" + std::to_string(seconds.size()) + "\r\n" + seconds + "\r\n$" +
-            std::to_string(micros.size()) + "\r\n" + micros + "\r\n";
-  } else if (words.front() == "INFO" && !version_.empty() && reply->type == REDIS_REPLY_STRING) {
+  if (words.front() == "INFO" && !version_.empty() && reply->type == REDIS_REPLY_STRING) {
     std::string info(reply->str, reply->len);
     if (const auto at = info.find("redis_version:"); at != std::string::npos) {
       const auto begin = at + std::string("redis_version:").size();

@@ -1,4 +1,4 @@
-// A server in front of a real one that passes commands on, and says another time or version, or answers late.
+// A server in front of a real one that passes commands on, and names another version, or answers late.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -19,7 +19,6 @@ class Front {
   Front(const RedisServer& server, std::string password);
 
   [[nodiscard]] std::string url(const std::string& host) const;
-  void set_clock_ahead(std::chrono::milliseconds ahead);
   void set_version(std::string version);  // empty: its own
   void set_delay(std::chrono::milliseconds delay);
 
@@ -27,7 +26,7 @@ class Front {
   Act answer(const Words& words);
 
   std::mutex mutex_;
-  std::chrono::milliseconds ahead_{0}, delay_{0};
+  std::chrono::milliseconds delay_{0};
   std::string version_;
   std::unique_ptr<redisContext, decltype(&redisFree)> server_;
   FakeServer fake_;  // last: its thread uses the others
