@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
@@ -61,7 +63,8 @@ class Screen {
   }
   // Cut to the size that the terminal has now; what is left of the picture before is wiped behind each line.
   void paint(std::string_view text) {
-    const std::size_t height = std::max<std::size_t>(terminal_height(STDOUT_FILENO), 2);
+    const std::size_t known = terminal_height(STDOUT_FILENO);
+    const std::size_t height = known == 0 ? SIZE_MAX : known;
     std::string frame = "\033[H\033[?7l";
     for (std::size_t row = 0; row < height && !text.empty(); ++row) {
       const auto end = std::min(text.find('\n'), text.size());
@@ -116,11 +119,12 @@ class Watch {
     const Descriptor done(::eventfd(0, EFD_CLOEXEC));
     if (!done.valid()) throw std::system_error(errno, std::generic_category(), "eventfd");
     Seen seen;
-    const std::jthread worker([&] {
+    std::jthread worker([&] {
       seen = admin::status(client_);
       ::eventfd_write(done.number(), 1);
     });
     wait(done.number(), std::nullopt);
+    worker.join();
     return seen;
   }
   // False: it is over.
