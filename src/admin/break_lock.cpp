@@ -259,7 +259,7 @@ expected<Break, Error> Breaker::run() {
 
 expected<Break, Error> break_lock(const ClientOptions& options, const LockName& name,
                                   const BreakOptions& call) {
-  auto shot = OneShot::open(options);
+  auto shot = OneShot::open(without_guard(options));
   if (!shot) return unexpected<Error>(std::move(shot.error()));
   return Breaker(*shot, options, name, call).run();
 }

@@ -11,6 +11,7 @@
 #include "cli/end_plan.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
+#include "redlock/guard_admin.h"
 #include "redlock/name.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -52,6 +53,19 @@ struct BreakArguments {
   bool now = false;
 };
 
+struct InitArguments {
+  admin::InitOptions options;
+  bool yes = false;
+};
+
+struct StatusArguments {
+  std::optional<std::chrono::milliseconds> watch;  // again and again, so far apart
+};
+
+struct DoctorArguments {
+  admin::DoctorOptions options;
+};
+
 // What `redlock config` shows, without passwords.
 struct ConfigArguments {
   struct Setting {
@@ -64,8 +78,9 @@ struct ConfigArguments {
   std::vector<Setting> settings;
 };
 
-using Command = std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments,
-                             InspectArguments, BreakArguments, ConfigArguments>;
+using Command =
+    std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments,
+                 BreakArguments, InitArguments, StatusArguments, DoctorArguments, ConfigArguments>;
 
 struct Arguments {
   ClientOptions client;

@@ -16,5 +16,8 @@ int inspect(const ClientOptions& client, const InspectArguments& arguments, Outp
 int break_lock(const ClientOptions& client, const BreakArguments& arguments, Signals& signals,
                Output& output);
 int config(const ConfigArguments& arguments, Output& output);
+int doctor(const ClientOptions& client, const DoctorArguments& arguments, Output& output);
+int status(const ClientOptions& client, const StatusArguments& arguments, Signals* signals, Output& output);
+int init(const ClientOptions& client, const InitArguments& arguments, Output& output);
 
 }  // namespace redlock::cli

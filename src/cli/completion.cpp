@@ -40,7 +40,7 @@ Command read(const CLI::App& app, std::string name) {
     Option entry;
     for (const auto& letter : option->get_snames()) entry.spellings.push_back("-" + letter);
     for (const auto& word : option->get_lnames()) entry.spellings.push_back("--" + word);
-    entry.takes_value = option->get_items_expected_max() > 0;
+    entry.takes_value = option->get_items_expected_min() > 0;
     entry.values = entry.takes_value ? option->get_type_name() : "";
     command.options.push_back(std::move(entry));
   }

@@ -34,6 +34,8 @@ std::string in_our_words(std::string text) {
       {"connect_timeout is", "--connect-timeout is"},
       {"min_node_timeout is", "--node-timeout is"},
       {"password_file: ", "--password-file: "},
+      {"guard.deployment is", "--deployment is"},
+      {"guard.grace is", "--guard-grace is"},
       {"tls.ca_file", "--tls-ca"},
       {"tls.certificate_file", "--tls-cert"},
       {"tls.key_file", "--tls-key"},

@@ -9,6 +9,7 @@
 #include <redlock/error.h>
 #include <redlock/export.h>
 #include <redlock/fencing.h>
+#include <redlock/guard_admin.h>
 #include <redlock/lease.h>
 #include <redlock/lock_manager.h>
 #include <redlock/mutex.h>
@@ -61,6 +62,9 @@ void words() {
   expect(!redlock::to_string(redlock::Released::released).empty(), "a release has a name");
   expect(!redlock::admin::to_string(redlock::admin::KeyState::held).empty(), "a key's state has a name");
   expect(!redlock::admin::to_string(redlock::admin::Verdict::held).empty(), "a verdict has a name");
+  expect(!redlock::admin::to_string(redlock::admin::GuardState::ready).empty(), "a node's state has a name");
+  expect(!redlock::admin::to_string(redlock::admin::InitOutcome::marked).empty(), "an outcome has a name");
+  expect(!redlock::admin::to_string(redlock::admin::Severity::note).empty(), "a severity has a name");
 }
 
 void blocking() {
@@ -99,6 +103,12 @@ void admin() {
   expect(inspected && inspected->at(0).nodes.at(0).state == redlock::admin::KeyState::unreachable, "inspect");
   expect(!redlock::admin::extend(nowhere(), name, redlock::Token{1, 2}, 1s), "extend");
   expect(!redlock::admin::release(nowhere(), name, redlock::Token{1, 2}), "release");
+  const auto init = redlock::admin::init(nowhere());
+  expect(init && !init->written && !init->nodes.at(0).text.empty(), "init");
+  const auto status = redlock::admin::status(nowhere());
+  expect(status && !status->ready && status->quorum == 1, "status");
+  const auto findings = redlock::admin::doctor(nowhere());
+  expect(findings && !findings->empty(), "doctor");
 }
 
 struct Task {
