@@ -12,7 +12,7 @@
 namespace redlock::test {
 namespace {
 
-class CronJobTest : public FiveMasters {
+class CronJobTest : public FiveReadyMasters {
  protected:
   // The keys stand for a ttl longer than the test.
   CronJobTest() { leaves_keys(); }

@@ -16,7 +16,7 @@
 namespace redlock::test {
 namespace {
 
-class ExamplesTest : public FiveMasters {
+class ExamplesTest : public FiveReadyMasters {
  protected:
   // What it printed; it must end well.
   static std::string run(const std::string& name, const std::vector<std::string>& words,

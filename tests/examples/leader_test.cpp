@@ -15,7 +15,7 @@
 namespace redlock::test {
 namespace {
 
-class LeaderTest : public FiveMasters {
+class LeaderTest : public FiveReadyMasters {
  protected:
   void start() {
     std::vector<std::string> words{REDLOCK_EXAMPLES "/leader", "captain"};

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "integration/redis_server.h"
+#include "redlock/guard_admin.h"
 #include "redlock/lock_manager.h"
 
 namespace redlock::test {
@@ -76,6 +77,28 @@ class FiveMasters : public ::testing::Test {
  private:
   static inline std::unique_ptr<RedisServers> servers_;
   bool leaves_keys_ = false;
+};
+
+// The same for programs that leave the guard on, as a program does that says nothing of it.
+class FiveReadyMasters : public FiveMasters {
+ protected:
+  void SetUp() override {
+    FiveMasters::SetUp();
+    const auto init = admin::init(with_guard());
+    ASSERT_TRUE(init && init->done) << (init ? init->nodes.front().text : init.error().message());
+  }
+  void TearDown() override {
+    for (int i = 0; i < 5; ++i)
+      if (servers()[i].running()) servers()[i].command({"DEL", "redlock:guard"});
+    FiveMasters::TearDown();
+  }
+
+ private:
+  static ClientOptions with_guard() {
+    ClientOptions guarded = options();
+    guarded.guard.enabled = true;
+    return guarded;
+  }
 };
 
 }  // namespace redlock::test
