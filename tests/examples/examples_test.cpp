@@ -66,6 +66,7 @@ TEST_F(ExamplesTest, TimedLockable) {
 }
 
 TEST_F(ExamplesTest, Readme) {
+  mark_ready(3);
   const auto urls = servers().urls();
   const auto said = run("readme_here", {}, {"NODE_1=" + urls[0], "NODE_2=" + urls[1], "NODE_3=" + urls[2]});
   EXPECT_EQ(count(said, "working, safe for "), 3) << said;

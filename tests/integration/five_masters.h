@@ -84,20 +84,26 @@ class FiveReadyMasters : public FiveMasters {
  protected:
   void SetUp() override {
     FiveMasters::SetUp();
-    const auto init = admin::init(with_guard());
-    ASSERT_TRUE(init && init->done) << (init ? init->nodes.front().text : init.error().message());
+    mark_ready(5);
   }
   void TearDown() override {
-    for (int i = 0; i < 5; ++i)
-      if (servers()[i].running()) servers()[i].command({"DEL", "redlock:guard"});
+    unmark();
     FiveMasters::TearDown();
+  }
+  // The first `count` become a deployment of their own.
+  static void mark_ready(std::size_t count) {
+    unmark();
+    ClientOptions guarded = options();
+    guarded.guard.enabled = true;
+    guarded.nodes.resize(count);
+    const auto init = admin::init(guarded);
+    ASSERT_TRUE(init && init->done) << (init ? init->nodes.front().text : init.error().message());
   }
 
  private:
-  static ClientOptions with_guard() {
-    ClientOptions guarded = options();
-    guarded.guard.enabled = true;
-    return guarded;
+  static void unmark() {
+    for (int i = 0; i < 5; ++i)
+      if (servers()[i].running()) servers()[i].command({"DEL", "redlock:guard"});
   }
 };
 
