@@ -16,6 +16,7 @@
 
 #include "redlock/error.h"
 #include "redlock/export.h"
+#include "redlock/guard_admin.h"
 #include "redlock/lease.h"
 #include "redlock/name.h"
 #include "redlock/options.h"

@@ -35,7 +35,7 @@ expected<Extension, Error> extend(const ClientOptions& options, const LockName& 
 }
 
 expected<Release, Error> release(const ClientOptions& options, const LockName& name, const Token& token) {
-  auto shot = OneShot::open(options);
+  auto shot = OneShot::open(without_guard(options));
   if (!shot) return unexpected<Error>(std::move(shot.error()));
   std::optional<Release> result;
   shot->engine().client().release_by_token(name, token, [&](Released what, std::vector<NodeReport> nodes) {

@@ -72,7 +72,7 @@ std::vector<Inspection> look(OneShot& shot, const ClientOptions& options,
 
 expected<std::vector<Inspection>, Error> inspect(const ClientOptions& options,
                                                  const std::vector<LockName>& names) {
-  auto shot = OneShot::open(options);
+  auto shot = OneShot::open(without_guard(options));
   if (!shot) return unexpected<Error>(std::move(shot.error()));
   return look(*shot, options, names);
 }

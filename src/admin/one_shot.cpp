@@ -14,6 +14,12 @@ constexpr core::Millis kPatience{500};
 
 }  // namespace
 
+ClientOptions without_guard(const ClientOptions& options) {
+  ClientOptions plain = options;
+  plain.guard.enabled = false;
+  return plain;
+}
+
 expected<OneShot, Error> OneShot::open(const ClientOptions& options) {
   ClientOptions patient = options;
   patient.min_node_timeout = std::max(options.min_node_timeout, kPatience);

@@ -13,6 +13,9 @@
 
 namespace redlock::admin {
 
+// For calls that only look, or clean up: a client with the guard makes nodes settle that it finds changed.
+ClientOptions without_guard(const ClientOptions& options);
+
 class OneShot {
  public:
   // Errors: invalid, overloaded.

@@ -6,32 +6,13 @@
 #include <array>
 #include <charconv>
 
+#include "redis/info.h"
+
 namespace redlock::redis {
 namespace {
 
 constexpr std::string_view kVersion = "redlock1";
 constexpr core::Millis kLongest = std::chrono::hours(10000);
-
-// A line of INFO; empty where there is none.
-std::string_view field(std::string_view info, std::string_view name) {
-  std::size_t at = 0;
-  while ((at = info.find(name, at)) != std::string_view::npos) {
-    const bool line_begins = at == 0 || info[at - 1] == '\n';
-    at += name.size();
-    if (!line_begins || at >= info.size() || info[at] != ':') continue;
-    const auto end = info.find_first_of("\r\n", at);
-    return info.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
-  }
-  return {};
-}
-
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::string hex(const core::ServerId& id) {
   std::string text(32, '0');
@@ -55,11 +36,11 @@ std::string_view word(std::string_view& text) {
 }
 
 void read_replication(std::string_view info, core::Reading& reading) {
-  reading.master = field(info, "role") == "master";
-  reading.replid = parse_server_id(field(info, "master_replid"));
-  const auto second = field(info, "master_replid2");
+  reading.master = info_field(info, "role") == "master";
+  reading.replid = parse_server_id(info_field(info, "master_replid"));
+  const auto second = info_field(info, "master_replid2");
   reading.was_replica = second.find_first_not_of('0') != std::string_view::npos;
-  reading.replicas = number<std::uint16_t>(field(info, "connected_slaves")).value_or(1);
+  reading.replicas = parse_number<std::uint16_t>(info_field(info, "connected_slaves")).value_or(1);
 }
 
 void read_mark(const Value& value, core::Reading& reading) {
@@ -111,10 +92,10 @@ std::optional<core::Mark> parse_mark(std::string_view text) {
   core::Mark mark;
   mark.run_id = parse_server_id(word(text));
   mark.replid = parse_server_id(word(text));
-  const auto nodes = number<std::uint8_t>(word(text));
-  const auto max_ttl = number<std::int64_t>(word(text));
+  const auto nodes = parse_number<std::uint8_t>(word(text));
+  const auto max_ttl = parse_number<std::int64_t>(word(text));
   const auto deployment = word(text);
-  const auto evicted = number<std::int64_t>(word(text));
+  const auto evicted = parse_number<std::int64_t>(word(text));
   const bool fits = mark.run_id.known() && mark.replid.known() && nodes && *nodes >= 1 && max_ttl &&
                     *max_ttl >= 1 && *max_ttl <= kLongest.count() && core::Deployment::fits(deployment) &&
                     evicted && *evicted >= 0;
@@ -171,8 +152,8 @@ std::optional<core::Reading> read_short_check(const Value* values, std::int64_t 
                     text_or_nil(keys.items[1]) && time.type == Value::Type::array && time.items.size() == 2 &&
                     info.type == Value::Type::bulk;
   if (!fits) return std::nullopt;
-  const auto seconds = number<std::int64_t>(time.items[0].text);
-  const auto micros = number<std::int64_t>(time.items[1].text);
+  const auto seconds = parse_number<std::int64_t>(time.items[0].text);
+  const auto micros = parse_number<std::int64_t>(time.items[1].text);
   constexpr std::int64_t kMostSeconds = 1LL << 40U;
   if (!seconds || !micros || *seconds < 0 || *seconds > kMostSeconds || *micros < 0 || *micros >= 1000000)
     return std::nullopt;
@@ -180,7 +161,7 @@ std::optional<core::Reading> read_short_check(const Value* values, std::int64_t 
   read_mark(keys.items[0], reading);
   reading.settling = keys.items[1].type == Value::Type::bulk;
   if (reading.settling) {
-    const auto end = core::Millis{number<std::int64_t>(keys.items[1].text).value_or(0)};
+    const auto end = core::Millis{parse_number<std::int64_t>(keys.items[1].text).value_or(0)};
     const auto now = std::chrono::floor<core::Millis>(reading.node_time);
     reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
   }
@@ -194,7 +175,7 @@ std::optional<core::Reading> read_check(const Value* values) {
   const Value& stats = values[kCheckReplies - 1];
   if (!reading || (stats.type != Value::Type::bulk && !is_error(stats))) return std::nullopt;
   if (reading->failed != Cause::none) return reading;
-  const auto evicted = number<std::int64_t>(field(stats.text, "evicted_keys"));
+  const auto evicted = parse_number<std::int64_t>(info_field(stats.text, "evicted_keys"));
   if (is_error(stats)) {
     reading->failed = cause_of_error(stats.text);
   } else if (!evicted || *evicted < 0) {
@@ -218,10 +199,10 @@ std::optional<core::Verification> read_verification(const Value* values) {
     }
   }
   if (found.reading.failed != Cause::none) return found;
-  found.run_id = parse_server_id(field(values[kCheckReplies].text, "run_id"));
+  found.run_id = parse_server_id(info_field(values[kCheckReplies].text, "run_id"));
   const std::string_view memory = values[kCheckReplies + 1].text;
-  const auto policy = field(memory, "maxmemory_policy");
-  const auto bound = number<std::uint64_t>(field(memory, "maxmemory"));
+  const auto policy = info_field(memory, "maxmemory_policy");
+  const auto bound = parse_number<std::uint64_t>(info_field(memory, "maxmemory"));
   found.evicts = policy != "noeviction" && bound.value_or(1) != 0;
   if (!found.run_id.known() || policy.empty() || !bound) found.reading.failed = Cause::unverified;
   return found;
@@ -243,6 +224,11 @@ void append_mend(std::string& out, const core::GuardOrder& order, bool reconfigu
 
 void append_trim(std::string& out, std::string_view key, core::Millis longest) {
   append_command(out, {"EVAL", trim_script().text(), "1", key, std::to_string(longest.count())});
+}
+
+void append_init(std::string& out, const core::Mark& mark, std::string_view instead_of) {
+  append_command(out, {"EVAL", mend_script().text(), "2", kGuardKey, kSettlingKey, format_mark(mark), "init",
+                       "", "", "", "", instead_of});
 }
 
 std::optional<core::MendResult> read_mend(const Value& value) {

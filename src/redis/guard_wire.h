@@ -41,14 +41,16 @@ std::optional<core::Verification> read_verification(const Value* values);
 
 // One script, and one reply. `reconfigure`: also where the mark is of other terms.
 void append_mend(std::string& out, const core::GuardOrder& order, bool reconfigure = false);
-// Nothing: no answer to that command.
+// Ready at once, without settling, if the guard's key still holds `instead_of`; empty: if there is none.
+void append_init(std::string& out, const core::Mark& mark, std::string_view instead_of);
+// Nothing: no answer to either of these commands.
 std::optional<core::MendResult> read_mend(const Value& value);
 
 // KEYS[1] guard, KEYS[2] settling. ARGV: the new mark, "settle" | "again" | "remark" | "reconfigure" |
-// "init", number of nodes, max_ttl in ms, deployment, grace in ms, the mark that is expected (remark).
+// "init", number of nodes, max_ttl in ms, deployment, grace in ms, the mark that is expected (remark, init).
 //
-// remark: the mark becomes the new one if it is the expected one. init: the same if there is none, and no
-// settling begins or goes on.
+// remark: the mark becomes the new one if it is the expected one. init: the same, where "" expects none, and
+// no settling begins or goes on.
 //
 // settle: nothing if the mark is the new one already: somebody else did it. again: not even then nothing.
 // Settling begins, or a running one is prolonged and never shortened, by the larger of the given max_ttl and

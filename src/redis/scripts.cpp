@@ -71,7 +71,7 @@ if what == 'remark' then
   return 1
 end
 if what == 'init' then
-  if old then return 0 end
+  if (old or '') ~= ARGV[7] then return 0 end
   redis.call('DEL', KEYS[2])
   redis.call('SET', KEYS[1], mark)
   return 1
