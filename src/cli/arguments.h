@@ -11,6 +11,7 @@
 #include "cli/end_plan.h"
 #include "cli/exit_code.h"
 #include "cli/output.h"
+#include "redlock/guard_admin.h"
 #include "redlock/name.h"
 #include "redlock/options.h"
 #include "redlock/result.h"
@@ -46,6 +47,18 @@ struct InspectArguments {
   std::vector<LockName> names;
 };
 
+struct InitArguments {
+  admin::InitOptions options;
+  bool yes = false;
+};
+
+struct StatusArguments {
+  std::optional<std::chrono::milliseconds> watch;  // again and again, so far apart
+};
+
+struct DoctorArguments {
+  admin::DoctorOptions options;
+};
 struct BreakArguments {
   LockName name;
   bool yes = false;
@@ -64,8 +77,9 @@ struct ConfigArguments {
   std::vector<Setting> settings;
 };
 
-using Command = std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments,
-                             InspectArguments, BreakArguments, ConfigArguments>;
+using Command =
+    std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments,
+                 BreakArguments, ConfigArguments, InitArguments, StatusArguments, DoctorArguments>;
 
 struct Arguments {
   ClientOptions client;

@@ -9,9 +9,11 @@ namespace redlock::cli {
 enum class Exit : int {
   ok = 0,
   already_gone = 1,     // release: nobody had the lock any more
+  warnings = 1,         // doctor
+  errors = 2,           // doctor
   usage = 64,           // the command line is wrong
-  fault = 65,           // inspect: a key that is no proper lock
-  no_quorum = 69,       // no majority could be asked, or not in time
+  fault = 65,           // inspect: a key that is no proper lock; init: refused
+  no_quorum = 69,       // no majority could be asked, or not in time, or nodes still settle
   internal = 70,        // the program could not do its work
   held = 75,            // somebody else holds the lock
   lost = 76,            // the lease ended before the work did

@@ -24,7 +24,8 @@ CLI::Option* option(CLI::App& sub, const std::string& name, std::optional<std::s
 
 Grammar::Grammar() {
   app.require_subcommand(1);
-  for (const char* name : {"run", "acquire", "extend", "release", "inspect", "break", "config", "completion"})
+  for (const char* name : {"run", "acquire", "extend", "release", "inspect", "break", "status", "doctor",
+                           "init", "config", "completion"})
     app.add_subcommand(name)->fallthrough();
   global_options();
   options_of_commands();
@@ -39,8 +40,10 @@ void Grammar::setting(CLI::App& sub, const std::string& name) {
 
 void Grammar::global_options() {
   for (const Setting& each : kSettings)
-    if (each.name != "ttl" && each.name != "tls-no-verify") setting(app, std::string(each.name));
+    if (each.name != "ttl" && each.name != "tls-no-verify" && each.name != "no-guard")
+      setting(app, std::string(each.name));
   app.add_flag("--tls-no-verify", raw.tls_no_verify);
+  app.add_flag("--no-guard", raw.no_guard);
   option(app, "--config", raw.config, "FILE");
   app.add_flag("--json", raw.json);
   app.add_flag("-v,--verbose", raw.verbosity);
@@ -60,6 +63,12 @@ void Grammar::options_of_commands() {
   option(*command("run"), "--conflict-exit-code", raw.conflict_exit_code, "");
   command("break")->add_flag("-y,--yes", raw.yes);
   command("break")->add_flag("--now", raw.now);
+  option(*command("status"), "--watch", raw.watch, "")->expected(0, 1);
+  option(*command("doctor"), "--lock-user", raw.lock_user, "");
+  command("init")->add_flag("--force", raw.force);
+  command("init")->add_option("--force-node", raw.force_nodes)->expected(1)->take_all()->type_name("");
+  command("init")->add_flag("--reconfigure", raw.reconfigure);
+  command("init")->add_flag("-y,--yes", raw.yes);
   for (const char* name : {"run", "acquire", "extend", "release", "break"})
     command(name)->add_option("NAME", raw.name)->required();
   for (const char* name : {"extend", "release"}) command(name)->add_option("TOKEN", raw.token)->required();
@@ -71,6 +80,7 @@ void Grammar::parse(std::vector<std::string> words) {
   std::reverse(words.begin(), words.end());  // the order that CLI11 wants in a vector
   app.parse(std::move(words));
   if (raw.tls_no_verify) raw.settings["tls-no-verify"] = "true";
+  if (raw.no_guard) raw.settings["no-guard"] = "true";
 }
 
 std::string Grammar::command() const {

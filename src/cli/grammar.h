@@ -16,13 +16,13 @@ namespace redlock::cli {
 struct Raw {
   Said settings;  // by name, see settings.h
   std::optional<std::string> config;
-  bool tls_no_verify = false;
+  bool tls_no_verify = false, no_guard = false;
   bool json = false, quiet = false;
   int verbosity = 0;
-  std::optional<std::string> wait, max_hold, grace, conflict_exit_code;
-  bool try_once = false, yes = false, now = false;
+  std::optional<std::string> wait, max_hold, grace, conflict_exit_code, watch, lock_user;
+  bool try_once = false, yes = false, now = false, force = false, reconfigure = false;
   std::string name, token, shell;
-  std::vector<std::string> names;
+  std::vector<std::string> names, force_nodes;
 };
 
 // Built afresh for each parse: a CLI::App keeps what it has seen.

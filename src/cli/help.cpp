@@ -15,6 +15,9 @@ commands:
   extend   [--ttl D] NAME TOKEN             let the lock live for --ttl from now
   release  NAME TOKEN                       give the lock back
   inspect  NAME ...                         show what every node says about a lock
+  status   [--watch[=D]]                    show how the nodes are, and whether enough of them vote
+  doctor   [--lock-user NAME]               find what is wrong with the nodes, and what to do
+  init     [--force] [--reconfigure]        mark the nodes of a new deployment ready to vote
   break    [--yes] [--now] NAME             end a lock, whoever holds it
   config                                    show the settings that hold, and where each comes from
   completion SHELL                          print the completion script for bash, zsh or fish
@@ -38,6 +41,11 @@ options, before or after the command:
   --config FILE           settings from FILE: lines like nodes = redis://..., named as the options are
                           (default: REDLOCK_CONFIG, ~/.config/redlock/redlock.conf, /etc/redlock/redlock.conf;
                           the environment counts more than the file, the command line more than both)
+  --deployment NAME       by which the clients of these nodes know each other (default: REDLOCK_DEPLOYMENT,
+                          or else "default"); all must say the same, and the same --max-ttl
+  --guard-grace D         how much longer a node with replicas settles: its min-replicas-max-lag and 2s
+                          (default: REDLOCK_GUARD_GRACE, or else 12s)
+  --no-guard              nodes vote that may have forgotten a lock: two can hold one then
   --json                  results and errors as one line of JSON on standard output
   -v, --verbose           log on standard error; -vv: more
   -q, --quiet             say nothing but errors
@@ -47,8 +55,9 @@ options, before or after the command:
 Durations: 250ms 10s 2m 1h.
 
 exit codes:
-  0 done, and the command's own from run   1 release, break: nothing there   64 usage   65 inspect: a fault
-  69 no quorum, or too slow   70 internal   75 held by somebody else   76 lease lost   77 not permitted
+  0 done, and the command's own from run   1 release, break: nothing there   1, 2 doctor: warnings, errors
+  64 usage   65 inspect: a fault; init: refused   69 no quorum, nodes that still settle, or too slow
+  70 internal   75 held by somebody else   76 lease lost   77 not permitted
   126, 127 the command could not be started, was not found   128+N ended by signal N
 
 example:
@@ -110,6 +119,55 @@ it finds a fault: a key that never expires or is no lock, or votes that are spli
 `redlock --help` lists the options that all commands have, and the exit codes.
 )";
 
+constexpr std::string_view kStatus = R"(usage: redlock status [--watch[=D]]
+
+Shows the nodes: what they run, what the guard makes of them, how far their clocks and they themselves are
+away, and how many locks they keep. Exits with 0 if enough of them vote, with 69 if not.
+
+  ready         its votes count              unmarked    new or emptied: redlock init, or it will settle
+  settling      they will, when every lock   changed     restarted or promoted: the next client makes it
+                that it may have forgotten               settle
+                is over                      evicting    may drop locks: set maxmemory-policy noeviction
+  mismatched    of another deployment        replica     no master, no vote
+  same server   twice in the list            refused, unreachable    could not be asked
+
+  CLOCK is the node's less ours; columns that find no room on a narrow terminal are left out.
+  --watch[=D]   again every D (default: 2s), until ^C
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kDoctor = R"(usage: redlock doctor [--lock-user NAME]
+
+Looks for what makes locks fail or unsafe: nodes that do not vote, replicas, eviction, persistence, clocks,
+access, rights, keys, versions. Says of each finding what it means and what to do. Reads only. Exits with 0 if
+there is nothing, or notes alone; with 1 for warnings, with 2 for errors.
+
+  --lock-user NAME   look at the rights of this user, where doctor asks as another one (default: the same).
+                     What doctor needs to look is in docs/acl.md; what it may not look at is a note
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
+constexpr std::string_view kInit =
+    R"(usage: redlock init [--force | --force-node NODE ... | --reconfigure] [--yes]
+
+Marks all nodes ready to vote, once, when a deployment is new and no lock was ever given on it. Refuses, and
+writes nothing, unless every node answers, is a master, does not evict keys and has no mark. Without it, a new
+node is made to settle by the first client: locks come when --max-ttl has passed. Never run it at boot: a node
+that forgot its locks in a crash would vote at once, and two could hold one lock.
+
+  --force             mark all nodes, whatever they say. You assert that nobody was given a lock on any of
+                      them for --max-ttl
+  --force-node NODE   the same for one node, by its URL or as tables name it; may be repeated. The others are
+                      left as they are
+  --reconfigure       the number of nodes, --max-ttl or --deployment changes: write the new ones to all nodes,
+                      which then settle, so that old clients are refused before new ones are served
+  -y, --yes           do not ask before forcing (without a terminal there is nobody to ask)
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
 constexpr std::string_view kBreak = R"(usage: redlock break [--yes] [--now] NAME
 
 Ends the lock on every node, whoever holds it. Shows whom it will hit and asks; then takes the lock from its
@@ -150,6 +208,9 @@ std::string_view help(std::string_view command) {
   if (command == "extend") return kExtend;
   if (command == "release") return kRelease;
   if (command == "inspect") return kInspect;
+  if (command == "init") return kInit;
+  if (command == "doctor") return kDoctor;
+  if (command == "status") return kStatus;
   if (command == "break") return kBreak;
   if (command == "config") return kConfig;
   if (command == "completion") return kCompletion;

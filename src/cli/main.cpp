@@ -19,14 +19,17 @@ namespace redlock::cli {
 
 namespace {
 
-// run, acquire and break take the signals themselves, since they hold or wait for something; the others are
-// short and leave nothing behind when a signal ends them.
+// run, acquire and break take the signals themselves, since they hold or wait for something, and so does
+// status when it watches, for the terminal's sake; the others are short and leave nothing behind when a
+// signal ends them.
 int dispatch(Arguments& arguments, Output& output) {
   const bool waits = std::holds_alternative<RunArguments>(arguments.command) ||
                      std::holds_alternative<AcquireArguments>(arguments.command) ||
                      std::holds_alternative<BreakArguments>(arguments.command);
+  const auto* status = std::get_if<StatusArguments>(&arguments.command);
+  const bool watches = status != nullptr && status->watch;
   std::optional<Signals> signals;
-  if (waits) signals.emplace();
+  if (waits || watches) signals.emplace();
   arguments.client.log = make_log(arguments.verbosity, output);
   const ClientOptions& client = arguments.client;
   for (const std::string& line : arguments.warnings) output.note(line);
@@ -44,6 +47,11 @@ int dispatch(Arguments& arguments, Output& output) {
     int operator()(const ExtendArguments& a) const { return extend(client, a, output); }
     int operator()(const ReleaseArguments& a) const { return release(client, a, output); }
     int operator()(const InspectArguments& a) const { return inspect(client, a, output); }
+    int operator()(const StatusArguments& a) const {
+      return cli::status(client, a, signals ? &*signals : nullptr, output);
+    }
+    int operator()(const DoctorArguments& a) const { return doctor(client, a, output); }
+    int operator()(const InitArguments& a) const { return init(client, a, output); }
     int operator()(const BreakArguments& a) const { return break_lock(client, a, *signals, output); }
     int operator()(const ConfigArguments& a) const { return config(a, output); }
   };

@@ -30,6 +30,8 @@ int write_all(int descriptor, std::string_view text) {
 // The library names its own options; here they have the names of ours.
 std::string in_our_words(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"guard.deployment is", "--deployment is"},
+      {"guard.grace is", "--guard-grace is"},
       {"max_ttl is", "--max-ttl is"},
       {"connect_timeout is", "--connect-timeout is"},
       {"min_node_timeout is", "--node-timeout is"},

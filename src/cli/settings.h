@@ -21,7 +21,7 @@ struct Setting {
   const char* fallback = nullptr;  // what `redlock config` shows where nobody said anything
 };
 
-inline constexpr std::array<Setting, 13> kSettings{{
+inline constexpr std::array<Setting, 16> kSettings{{
     {"nodes", Kind::nodes, "REDLOCK_NODES"},
     {"password-file", Kind::path},
     {"tls-ca", Kind::path, "REDLOCK_TLS_CA"},
@@ -32,6 +32,9 @@ inline constexpr std::array<Setting, 13> kSettings{{
     {"prefix", Kind::text, nullptr, "lock:"},
     {"ttl", Kind::duration, nullptr, "10s"},
     {"max-ttl", Kind::duration, nullptr, "30s"},
+    {"deployment", Kind::text, "REDLOCK_DEPLOYMENT", "default"},
+    {"guard-grace", Kind::duration, "REDLOCK_GUARD_GRACE", "12s"},
+    {"no-guard", Kind::truth, nullptr, "false"},
     {"connect-timeout", Kind::duration, nullptr, "1s"},
     {"node-timeout", Kind::duration, nullptr, "50ms"},
     {"color", Kind::color, nullptr, "auto"},

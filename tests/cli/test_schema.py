@@ -63,6 +63,16 @@ class Schema(ProgramTest):
         self.call("config", 0, "config")
         self.call("config", 0, "config", env=self.env(REDLOCK_PASSWORD="x", REDLOCK_CONFIG="/dev/null"))
 
+    def test_the_nodes(self):
+        self.call("status", 0, "status")
+        self.call("doctor", 1, "doctor")
+        self.call("init", 65, "init")
+        self.call("init", 0, "init", "--force", "--yes")
+        dead = self.env(REDLOCK_NODES=",".join(f"redis://127.0.0.1:{free_port()}" for _ in range(3)))
+        self.call("status", 69, "status", env=dead)
+        self.call("doctor", 2, "doctor", env=dead)
+        self.call("init", 69, "init", env=dead)
+
     def test_faults(self):
         key = "lock:" + self.name
         self.cluster.nodes[0].command("SET", key, "x")

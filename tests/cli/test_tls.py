@@ -45,6 +45,7 @@ class Tls(ProgramTest):
             port = free_port()
             cls.cluster.nodes.append(Node(folder, "--tls-port", str(port), *files))
             cls.tls_ports.append(port)
+        cls.cluster.init()
 
     def urls(self):
         return ",".join(f"rediss://127.0.0.1:{port}" for port in self.tls_ports)
