@@ -19,7 +19,7 @@ namespace {
                "usage: bench_redlock [--mode batch|lat|fault|serve|tput|contend]"
                " [--peer redlock|redlock-blocking|floor]\n"
                "       [--ports P,P,...] [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS]"
-               " [--prefix P]\n",
+               " [--prefix P] [--guard 0|1]\n",
                problem.c_str());
   std::exit(64);
 }
@@ -54,6 +54,8 @@ Arguments parse_arguments(int argc, char** argv) {
       a.peer = value;
     } else if (name == "--prefix") {
       a.prefix = value;
+    } else if (name == "--guard") {
+      a.guard = number(name, value) != 0;
     } else if (name == "--ports") {
       a.ports = ports(value);
     } else if (name == "--n") {

@@ -19,6 +19,7 @@ struct Arguments {
   int timeout_ms = 0;  // node timeout, 0: the library's default
   int warm = 50;       // pairs before READY
   int ttl_ms = 10000;
+  bool guard = false;  // with the guard on, and max_ttl as short as ttl, which is waited for once
 };
 
 // Exits with 64 and a line on what was wrong.

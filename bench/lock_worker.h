@@ -24,6 +24,7 @@ inline uv::HostConfig host_config(const Arguments& a) {
     auto url = parse_node_url("redis://127.0.0.1:" + std::to_string(port));
     config.nodes.push_back(std::move(url.value()));
   }
+  config.guarded = a.guard;
   if (a.timeout_ms > 0) config.min_node_timeout = core::Millis{a.timeout_ms};
   return config;
 }
@@ -31,6 +32,9 @@ inline uv::HostConfig host_config(const Arguments& a) {
 inline client::ClientConfig client_config(const Arguments& a) {
   client::ClientConfig config;
   for (const int port : a.ports) config.node_labels.push_back("127.0.0.1:" + std::to_string(port));
+  config.max_ttl = core::Millis{a.ttl_ms};
+  config.guard.on = a.guard;
+  config.guard.terms.deployment = core::Deployment("bench");
   return config;  // no prefix: callers count the keys by the names that they gave
 }
 
@@ -40,6 +44,7 @@ class LockSide {
   explicit LockSide(const Arguments& a) : host_(loop(), host_config(a)), client_(host_, client_config(a)) {
     host_.attach(client_);
     host_.start();
+    if (a.guard) wait_until_ready(a);
   }
   LockSide(const LockSide&) = delete;
   LockSide& operator=(const LockSide&) = delete;
@@ -54,6 +59,22 @@ class LockSide {
   client::Client& client() { return client_; }
 
  private:
+  // New nodes settle first.
+  void wait_until_ready(const Arguments& a) {
+    bool ready = false;
+    AcquireOptions options;
+    options.ttl = core::Millis{a.ttl_ms};
+    const auto done = [&](const expected<client::Granted, Error>& granted) {
+      if (!granted) {
+        std::fprintf(stderr, "bench_redlock: %s\n", granted.error().message().c_str());
+        std::exit(70);
+      }
+      client_.release(granted->call, [&](Released, const std::vector<NodeReport>&) { ready = true; });
+    };
+    (void)client_.acquire(*LockName::make(a.prefix + "ready"), options, done, {});
+    run_until(ready);
+  }
+
   uv::UvHost host_;
   client::Client client_;
 };

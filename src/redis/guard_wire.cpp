@@ -106,12 +106,20 @@ std::optional<core::Mark> parse_mark(std::string_view text) {
   return mark;
 }
 
-std::string_view check_commands() {
+std::string_view short_check_commands() {
   static const std::string& commands = *new std::string([] {
     std::string out;
     append_command(out, {"MGET", kGuardKey, kSettlingKey});
     append_command(out, {"TIME"});
     append_command(out, {"INFO", "replication"});
+    return out;
+  }());
+  return commands;
+}
+
+std::string_view check_commands() {
+  static const std::string& commands = *new std::string([] {
+    std::string out(short_check_commands());
     append_command(out, {"INFO", "stats"});
     return out;
   }());
@@ -129,9 +137,10 @@ std::string_view verification_commands() {
 }
 
 // The settling key's value is the node's own time, in ms, at which it goes away.
-std::optional<core::Reading> read_check(const Value* values) {
+std::optional<core::Reading> read_short_check(const Value* values, std::int64_t evicted) {
   core::Reading reading;
-  for (int i = 0; i < kCheckReplies; ++i) {
+  reading.evicted = evicted;
+  for (int i = 0; i < kShortCheckReplies; ++i) {
     if (!is_error(values[i])) continue;
     reading.failed = cause_of_error(values[i].text);
     return reading;
@@ -141,7 +150,7 @@ std::optional<core::Reading> read_check(const Value* values) {
   const auto& info = values[2];
   const bool fits = keys.type == Value::Type::array && keys.items.size() == 2 && text_or_nil(keys.items[0]) &&
                     text_or_nil(keys.items[1]) && time.type == Value::Type::array && time.items.size() == 2 &&
-                    info.type == Value::Type::bulk && values[3].type == Value::Type::bulk;
+                    info.type == Value::Type::bulk;
   if (!fits) return std::nullopt;
   const auto seconds = parse_number<std::int64_t>(time.items[0].text);
   const auto micros = parse_number<std::int64_t>(time.items[1].text);
@@ -157,9 +166,23 @@ std::optional<core::Reading> read_check(const Value* values) {
     reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
   }
   read_replication(info.text, reading);
-  const auto evicted = parse_number<std::int64_t>(info_field(values[3].text, "evicted_keys"));
-  reading.evicted = evicted.value_or(0);
-  if (!reading.replid.known() || reading.evicted < 0 || !evicted) reading.failed = Cause::unverified;
+  if (!reading.replid.known()) reading.failed = Cause::unverified;
+  return reading;
+}
+
+std::optional<core::Reading> read_check(const Value* values) {
+  auto reading = read_short_check(values, 0);
+  const Value& stats = values[kCheckReplies - 1];
+  if (!reading || (stats.type != Value::Type::bulk && !is_error(stats))) return std::nullopt;
+  if (reading->failed != Cause::none) return reading;
+  const auto evicted = parse_number<std::int64_t>(info_field(stats.text, "evicted_keys"));
+  if (is_error(stats)) {
+    reading->failed = cause_of_error(stats.text);
+  } else if (!evicted || *evicted < 0) {
+    reading->failed = Cause::unverified;
+  } else {
+    reading->evicted = *evicted;
+  }
   return reading;
 }
 

@@ -25,6 +25,12 @@ std::string_view check_commands();
 // Nothing: these are no answers to those commands, and the connection must be closed. Times stay zero.
 std::optional<core::Reading> read_check(const Value* values);
 
+// Without INFO stats, which costs a server as much as all the others together: where what was evicted has
+// been read just before.
+inline constexpr int kShortCheckReplies = kCheckReplies - 1;
+std::string_view short_check_commands();
+std::optional<core::Reading> read_short_check(const Value* values, std::int64_t evicted);
+
 // ---- verification: a check, and INFO server, memory ------------------------------------------------
 
 inline constexpr int kVerificationReplies = kCheckReplies + 2;

@@ -85,7 +85,7 @@ class Pipeline {
   };
 
   void note_vote(core::Micros timeout_cap);
-  void push_check();
+  void push_check(core::Micros now);
   void finish_request(core::Micros now);
   void finish_check();
   void expire_votes();
@@ -106,10 +106,12 @@ class Pipeline {
   std::string out_;
   bool extend_known_ = false;  // to the server, by hash
   bool release_known_ = false;
-  std::optional<core::Micros> vote_cap_;  // votes wait to be written: the shortest of their timeouts
-  std::vector<Vote> votes_;               // answered, and waiting for the check behind them
-  std::vector<Vote> counting_;            // the same while they are handed out
-  std::vector<redis::Value> values_;      // of the front's answer
+  std::int64_t evicted_ = 0;                // as last read on this connection,
+  std::optional<core::Micros> evicted_at_;  // by a check that was sent then
+  std::optional<core::Micros> vote_cap_;    // votes wait to be written: the shortest of their timeouts
+  std::vector<Vote> votes_;                 // answered, and waiting for the check behind them
+  std::vector<Vote> counting_;              // the same while they are handed out
+  std::vector<redis::Value> values_;        // of the front's answer
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

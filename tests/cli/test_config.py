@@ -73,7 +73,7 @@ class Config(ProgramTest):
             self.write("x", name)
         path = self.write("nodes = rediss://a,redis://b,redis://c\npassword-file = pw\ntls-ca = ca\ntls-cert = cert\n"
                           "tls-key = key\ntls-server-name = n\ntls-no-verify = false\nprefix = p\nttl = 11s\n"
-                          "max-ttl = 12s\ndeployment = d\nguard-grace = 3s\nno-guard = false\nconnect-timeout = 2s\nnode-timeout = 60ms\ncolor = never\n")
+                          "max-ttl = 12s\ndeployment = d\nguard-grace = 9s\nno-guard = false\nconnect-timeout = 2s\nnode-timeout = 60ms\ncolor = never\n")
         _, found = self.settings("--config", path)
         self.assertEqual({s["source"] for n, s in found.items() if n != "password"}, {"file"})
         # Beside the file, wherever we are.

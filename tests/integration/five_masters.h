@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "integration/redis_server.h"
-#include "redlock/guard_admin.h"
 #include "redlock/lock_manager.h"
 
 namespace redlock::test {
@@ -77,34 +76,6 @@ class FiveMasters : public ::testing::Test {
  private:
   static inline std::unique_ptr<RedisServers> servers_;
   bool leaves_keys_ = false;
-};
-
-// The same for programs that leave the guard on, as a program does that says nothing of it.
-class FiveReadyMasters : public FiveMasters {
- protected:
-  void SetUp() override {
-    FiveMasters::SetUp();
-    mark_ready(5);
-  }
-  void TearDown() override {
-    unmark();
-    FiveMasters::TearDown();
-  }
-  // The first `count` become a deployment of their own.
-  static void mark_ready(std::size_t count) {
-    unmark();
-    ClientOptions guarded = options();
-    guarded.guard.enabled = true;
-    guarded.nodes.resize(count);
-    const auto init = admin::init(guarded);
-    ASSERT_TRUE(init && init->done) << (init ? init->nodes.front().text : init.error().message());
-  }
-
- private:
-  static void unmark() {
-    for (int i = 0; i < 5; ++i)
-      if (servers()[i].running()) servers()[i].command({"DEL", "redlock:guard"});
-  }
 };
 
 }  // namespace redlock::test

@@ -115,6 +115,21 @@ TEST(GuardWire, AnswersOfTheWrongKindAreNonsense) {
   }
 }
 
+TEST(GuardWire, TheShortCheckTakesWhatWasEvictedOnTrust) {
+  auto answers = healthy();
+  answers[3] = {};
+  auto reading = read_short_check(answers.data(), 5);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->failed, Cause::none);
+  EXPECT_EQ(reading->evicted, 5);
+  EXPECT_EQ(reading->mark, kMark);
+  EXPECT_TRUE(check_commands().starts_with(short_check_commands()));
+  answers[2] = {Value::Type::error, 0, "NOPERM", {}};
+  reading = read_short_check(answers.data(), 5);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->failed, Cause::permission);
+}
+
 TEST(Mark, SurvivesItsText) {
   EXPECT_EQ(format_mark(kMark),
             "redlock1 0123456789abcdef0123456789abcdef fedcba9876543210fedcba9876543210 5 30000 default 7");
