@@ -20,7 +20,7 @@ struct RedisOptions {
   bool durable = true;                // append-only file, fsync always; otherwise nothing is kept
   std::string password;               // requirepass; empty: none
   std::vector<std::string> settings;  // further lines of the configuration file: "maxclients 10", "user ..."
-  std::string clock_shim{}; // the library that lets step_clock() work; empty: the clock is the machine's
+  std::string clock_shim{};  // the library that lets step_clock() work; empty: the clock is the machine's
 };
 
 class RedisServer {
