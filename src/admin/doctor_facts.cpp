@@ -32,7 +32,7 @@ struct Dangerous {
   std::vector<std::string_view> categories;
 };
 const std::array<Dangerous, 3>& dangerous_commands() {
-  static const std::array<Dangerous, 3> commands = {{
+  static const auto& commands = *new std::array<Dangerous, 3>{{
       {{"flushall"}, {"keyspace", "write", "slow", "dangerous"}},
       {{"keys", "*"}, {"keyspace", "read", "slow", "dangerous"}},
       {{"debug", "sleep", "0"}, {"admin", "slow", "dangerous"}},

@@ -47,12 +47,6 @@ struct InspectArguments {
   std::vector<LockName> names;
 };
 
-struct BreakArguments {
-  LockName name;
-  bool yes = false;
-  bool now = false;
-};
-
 struct InitArguments {
   admin::InitOptions options;
   bool yes = false;
@@ -64,6 +58,11 @@ struct StatusArguments {
 
 struct DoctorArguments {
   admin::DoctorOptions options;
+};
+struct BreakArguments {
+  LockName name;
+  bool yes = false;
+  bool now = false;
 };
 
 // What `redlock config` shows, without passwords.
@@ -80,7 +79,7 @@ struct ConfigArguments {
 
 using Command =
     std::variant<RunArguments, AcquireArguments, ExtendArguments, ReleaseArguments, InspectArguments,
-                 BreakArguments, InitArguments, StatusArguments, DoctorArguments, ConfigArguments>;
+                 BreakArguments, ConfigArguments, InitArguments, StatusArguments, DoctorArguments>;
 
 struct Arguments {
   ClientOptions client;

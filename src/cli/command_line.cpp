@@ -116,15 +116,6 @@ void take_password(const Settings& settings, ClientOptions& client, Values& valu
   }
 }
 
-GuardOptions guard_options(const Settings& settings, Values& values) {
-  GuardOptions guard;
-  const auto off = settings.find("no-guard");
-  guard.enabled = !off || off->text != "true";
-  if (const auto deployment = settings.find("deployment")) guard.deployment = deployment->text;
-  guard.grace = values.duration(settings.find("guard-grace")).value_or(guard.grace);
-  return guard;
-}
-
 // `needed`: without nodes there is nothing to do.
 ClientOptions client_options(const Settings& settings, bool needed, Values& values) {
   ClientOptions client;
@@ -139,9 +130,11 @@ ClientOptions client_options(const Settings& settings, bool needed, Values& valu
   client.tls = tls_options(settings, client.nodes, nodes && nodes->source == Source::file);
   if (const auto prefix = settings.find("prefix")) client.prefix = prefix->text;
   client.max_ttl = values.duration(settings.find("max-ttl")).value_or(client.max_ttl);
+  if (const auto deployment = settings.find("deployment")) client.guard.deployment = deployment->text;
+  client.guard.grace = values.duration(settings.find("guard-grace")).value_or(client.guard.grace);
+  if (const auto off = settings.find("no-guard")) client.guard.enabled = off->text != "true";
   client.connect_timeout = values.duration(settings.find("connect-timeout")).value_or(client.connect_timeout);
   client.min_node_timeout = values.duration(settings.find("node-timeout")).value_or(client.min_node_timeout);
-  client.guard = guard_options(settings, values);
   take_password(settings, client, values);
   if (values.fault() || client.nodes.empty()) return client;
   if (const auto error = validate(client)) values.reject(error->detail);
@@ -180,9 +173,9 @@ class Interpreter {
     }
     if (name == "inspect") return inspect();
     if (name == "break") return break_lock();
-    if (name == "init") return init();
     if (name == "status") return status();
     if (name == "doctor") return DoctorArguments{{raw_.lock_user.value_or("")}};
+    if (name == "init") return init();
     if (name == "config") return ConfigArguments{};
     const auto lock = values_.take(parse_name(raw_.name));
     const auto token = values_.take(Token::parse(raw_.token), "TOKEN: ");
@@ -236,6 +229,17 @@ class Interpreter {
     return BreakArguments{std::move(*name), raw_.yes, raw_.now};
   }
 
+  // `--watch` alone is every other second.
+  StatusArguments status() {
+    if (!raw_.watch) return {};
+    StatusArguments status{raw_.watch->empty() ? milliseconds{2000}
+                                               : values_.duration("--watch", raw_.watch)};
+    if (status.watch && *status.watch < milliseconds{100})
+      values_.reject(
+          fmt::format("--watch: {} is too short; the least is 100ms", format_duration(*status.watch)));
+    return status;
+  }
+
   // What --force asserts, a person must have said.
   InitArguments init() {
     InitArguments init{{raw_.force, raw_.force_nodes, raw_.reconfigure}, raw_.yes};
@@ -248,17 +252,6 @@ class Interpreter {
     if (forced && !raw_.yes && (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0))
       values_.reject("init: it asks before it forces, and there is no terminal to ask on; write --yes");
     return init;
-  }
-
-  // `--watch` alone is every other second.
-  StatusArguments status() {
-    if (!raw_.watches) return {};
-    const bool given = raw_.watch && !raw_.watch->empty();
-    StatusArguments status{given ? values_.duration("--watch", raw_.watch) : milliseconds{2000}};
-    if (status.watch && *status.watch < milliseconds{100})
-      values_.reject(
-          fmt::format("--watch: {} is too short; the least is 100ms", format_duration(*status.watch)));
-    return status;
   }
 
   const Raw& raw_;

@@ -40,7 +40,8 @@ void Grammar::setting(CLI::App& sub, const std::string& name) {
 
 void Grammar::global_options() {
   for (const Setting& each : kSettings)
-    if (each.name != "ttl" && each.kind != Kind::truth) setting(app, std::string(each.name));
+    if (each.name != "ttl" && each.name != "tls-no-verify" && each.name != "no-guard")
+      setting(app, std::string(each.name));
   app.add_flag("--tls-no-verify", raw.tls_no_verify);
   app.add_flag("--no-guard", raw.no_guard);
   option(app, "--config", raw.config, "FILE");
@@ -61,13 +62,14 @@ void Grammar::options_of_commands() {
   option(*command("run"), "--max-hold", raw.max_hold, "");
   option(*command("run"), "--grace", raw.grace, "");
   option(*command("run"), "--conflict-exit-code", raw.conflict_exit_code, "");
-  for (const char* name : {"break", "init"}) command(name)->add_flag("-y,--yes", raw.yes);
+  command("break")->add_flag("-y,--yes", raw.yes);
   command("break")->add_flag("--now", raw.now);
   option(*command("status"), "--watch", raw.watch, "")->expected(0, 1);
   option(*command("doctor"), "--lock-user", raw.lock_user, "");
   command("init")->add_flag("--force", raw.force);
   command("init")->add_option("--force-node", raw.force_nodes)->expected(1)->take_all()->type_name("");
   command("init")->add_flag("--reconfigure", raw.reconfigure);
+  command("init")->add_flag("-y,--yes", raw.yes);
   for (const char* name : {"run", "acquire", "extend", "release", "break"})
     command(name)->add_option("NAME", raw.name)->required();
   for (const char* name : {"extend", "release"}) command(name)->add_option("TOKEN", raw.token)->required();
@@ -80,7 +82,6 @@ void Grammar::parse(std::vector<std::string> words) {
   app.parse(std::move(words));
   if (raw.tls_no_verify) raw.settings["tls-no-verify"] = "true";
   if (raw.no_guard) raw.settings["no-guard"] = "true";
-  raw.watches = app.get_subcommand("status")->count("--watch") > 0;
 }
 
 std::string Grammar::command() const {

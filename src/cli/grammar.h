@@ -20,8 +20,7 @@ struct Raw {
   bool json = false, quiet = false;
   int verbosity = 0;
   std::optional<std::string> wait, max_hold, grace, conflict_exit_code, watch, lock_user;
-  bool try_once = false, fence = false, yes = false, now = false;
-  bool watches = false, force = false, reconfigure = false;
+  bool try_once = false, fence = false, yes = false, now = false, force = false, reconfigure = false;
   std::string name, token, shell;
   std::vector<std::string> names, force_nodes;
 };

@@ -15,10 +15,10 @@ commands:
   extend   [--ttl D] NAME TOKEN             let the lock live for --ttl from now
   release  NAME TOKEN                       give the lock back
   inspect  NAME ...                         show what every node says about a lock
-  break    [--yes] [--now] NAME             end a lock, whoever holds it
   status   [--watch[=D]]                    show how the nodes are, and whether enough of them vote
   doctor   [--lock-user NAME]               find what is wrong with the nodes, and what to do
   init     [--force] [--reconfigure]        mark the nodes of a new deployment ready to vote
+  break    [--yes] [--now] NAME             end a lock, whoever holds it
   config                                    show the settings that hold, and where each comes from
   completion SHELL                          print the completion script for bash, zsh or fish
 
@@ -36,16 +36,16 @@ options, before or after the command:
                           (defaults: REDLOCK_TLS_CA, _CERT, _KEY and _SERVER_NAME in the environment)
   --prefix P              stands before every name in Redis (default: lock:)
   --max-ttl D             the longest ttl that anybody may use (default: 30s)
-  --deployment NAME       by which the clients of these nodes know each other (default: REDLOCK_DEPLOYMENT,
-                          or else "default"); all must say the same, and the same --max-ttl
-  --guard-grace D         how much longer a node with replicas settles: its min-replicas-max-lag and 2s
-                          (default: REDLOCK_GUARD_GRACE, or else 12s)
-  --no-guard              nodes vote that may have forgotten a lock: two can hold one then
   --connect-timeout D     time for a connection and its handshake (default: 1s)
   --node-timeout D        the least that a node may take to answer (default: 50ms)
   --config FILE           settings from FILE: lines like nodes = redis://..., named as the options are
                           (default: REDLOCK_CONFIG, ~/.config/redlock/redlock.conf, /etc/redlock/redlock.conf;
                           the environment counts more than the file, the command line more than both)
+  --deployment NAME       by which the clients of these nodes know each other (default: REDLOCK_DEPLOYMENT,
+                          or else "default"); all must say the same, and the same --max-ttl
+  --guard-grace D         how much longer a node with replicas settles: its min-replicas-max-lag and 2s
+                          (default: REDLOCK_GUARD_GRACE, or else 12s)
+  --no-guard              nodes vote that may have forgotten a lock: two can hold one then
   --json                  results and errors as one line of JSON on standard output
   -v, --verbose           log on standard error; -vv: more
   -q, --quiet             say nothing but errors
@@ -55,9 +55,9 @@ options, before or after the command:
 Durations: 250ms 10s 2m 1h.
 
 exit codes:
-  0 done, and the command's own from run   1 release, break: nothing there   64 usage
-  65 inspect: a fault; init: refused   69 no quorum, nodes that still settle, or too slow   70 internal
-  doctor: 1 warnings, 2 errors   75 held by somebody else   76 lease lost   77 not permitted
+  0 done, and the command's own from run   1 release, break: nothing there   1, 2 doctor: warnings, errors
+  64 usage   65 inspect: a fault; init: refused   69 no quorum, nodes that still settle, or too slow
+  70 internal   75 held by somebody else   76 lease lost   77 not permitted
   126, 127 the command could not be started, was not found   128+N ended by signal N
 
 example:
@@ -121,19 +121,6 @@ it finds a fault: a key that never expires or is no lock, or votes that are spli
 `redlock --help` lists the options that all commands have, and the exit codes.
 )";
 
-constexpr std::string_view kBreak = R"(usage: redlock break [--yes] [--now] NAME
-
-Ends the lock on every node, whoever holds it. Shows whom it will hit and asks; then takes the lock from its
-holder, who is told by his next extension, waits for as long as he may still believe to have it, and gives it
-free. Keys that never expire and keys that are no locks are ended as well. Exits with 1 if nobody had it.
-
-  -y, --yes   do not ask (without a terminal there is nobody to ask)
-  --now       do not wait. Only when the holder is known to be dead: one that is alive would go on as if it
-              had the lock, and set its keys again
-
-`redlock --help` lists the options that all commands have, and the exit codes.
-)";
-
 constexpr std::string_view kStatus = R"(usage: redlock status [--watch[=D]]
 
 Shows the nodes: what they run, what the guard makes of them, how far their clocks and they themselves are
@@ -183,6 +170,19 @@ that forgot its locks in a crash would vote at once, and two could hold one lock
 `redlock --help` lists the options that all commands have, and the exit codes.
 )";
 
+constexpr std::string_view kBreak = R"(usage: redlock break [--yes] [--now] NAME
+
+Ends the lock on every node, whoever holds it. Shows whom it will hit and asks; then takes the lock from its
+holder, who is told by his next extension, waits for as long as he may still believe to have it, and gives it
+free. Keys that never expire and keys that are no locks are ended as well. Exits with 1 if nobody had it.
+
+  -y, --yes   do not ask (without a terminal there is nobody to ask)
+  --now       do not wait. Only when the holder is known to be dead: one that is alive would go on as if it
+              had the lock, and set its keys again
+
+`redlock --help` lists the options that all commands have, and the exit codes.
+)";
+
 constexpr std::string_view kConfig = R"(usage: redlock config
 
 Shows every setting that holds, and where it comes from: the command line, the environment, the settings file
@@ -210,10 +210,10 @@ std::string_view help(std::string_view command) {
   if (command == "extend") return kExtend;
   if (command == "release") return kRelease;
   if (command == "inspect") return kInspect;
-  if (command == "break") return kBreak;
-  if (command == "status") return kStatus;
-  if (command == "doctor") return kDoctor;
   if (command == "init") return kInit;
+  if (command == "doctor") return kDoctor;
+  if (command == "status") return kStatus;
+  if (command == "break") return kBreak;
   if (command == "config") return kConfig;
   if (command == "completion") return kCompletion;
   return kProgram;

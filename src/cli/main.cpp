@@ -47,13 +47,13 @@ int dispatch(Arguments& arguments, Output& output) {
     int operator()(const ExtendArguments& a) const { return extend(client, a, output); }
     int operator()(const ReleaseArguments& a) const { return release(client, a, output); }
     int operator()(const InspectArguments& a) const { return inspect(client, a, output); }
-    int operator()(const BreakArguments& a) const { return break_lock(client, a, *signals, output); }
-    int operator()(const ConfigArguments& a) const { return config(a, output); }
     int operator()(const StatusArguments& a) const {
       return cli::status(client, a, signals ? &*signals : nullptr, output);
     }
     int operator()(const DoctorArguments& a) const { return doctor(client, a, output); }
     int operator()(const InitArguments& a) const { return init(client, a, output); }
+    int operator()(const BreakArguments& a) const { return break_lock(client, a, *signals, output); }
+    int operator()(const ConfigArguments& a) const { return config(a, output); }
   };
   return std::visit(Visitor{client, signals, output}, arguments.command);
 }

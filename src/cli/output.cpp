@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -50,8 +51,13 @@ std::string in_our_words(std::string text) {
 
 // What to do about an error of the library. Its own detail says so where it knows better.
 std::string_view remedy(const Error& error) {
+  const bool foreign = std::any_of(error.nodes.begin(), error.nodes.end(),
+                                   [](const NodeReport& node) { return node.cause == Cause::mismatch; });
   switch (error.code) {
     case ErrorCode::invalid:
+      return foreign ? "write the --nodes, --max-ttl and --deployment of the others, or change them for "
+                       "everybody with 'redlock init --reconfigure'"
+                     : "";
     case ErrorCode::cancelled:
     case ErrorCode::closed:
     case ErrorCode::wrong_thread:
@@ -59,7 +65,7 @@ std::string_view remedy(const Error& error) {
     case ErrorCode::contended:
       return error.detail.empty() ? "wait for it (--wait), or see whose it is with 'redlock inspect'" : "";
     case ErrorCode::settling:
-      return "wait: this ends by itself";
+      return "wait: this ends by itself, and 'redlock status' shows when";
     case ErrorCode::denied:
       return "check the password (--password-file, REDLOCK_PASSWORD) and the rights of the user (ACL)";
     case ErrorCode::too_slow:

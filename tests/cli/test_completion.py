@@ -43,10 +43,11 @@ class Bash(unittest.TestCase):
         return result.stdout.split()
 
     def test_commands(self):
-        every = ["run", "acquire", "extend", "release", "inspect", "break", "config", "completion"]
+        every = ["run", "acquire", "extend", "release", "inspect", "break", "status", "doctor", "init", "config",
+                 "completion"]
         self.assertEqual(self.complete(""), every)
         self.assertEqual(self.complete("re"), ["release"])
-        self.assertEqual(self.complete("--json", "--nodes", "redis://a", "in"), ["inspect"])
+        self.assertEqual(self.complete("--json", "--nodes", "redis://a", "ins"), ["inspect"])
         # Each is a command of the program.
         for command in every:
             self.assertEqual(subprocess.run([PROGRAM, command, "--help"], stdout=subprocess.DEVNULL, env=environment(),
@@ -58,7 +59,9 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("run", "--gr"), ["--grace"])
         self.assertEqual(self.complete("acquire", "--gr"), [])
         self.assertEqual(self.complete("run", "--ttl", "3s", "--max-"), ["--max-ttl", "--max-hold"])
-        self.assertEqual(self.complete("break", "name", "--no"), ["--nodes", "--node-timeout", "--now"])
+        self.assertEqual(self.complete("break", "name", "--no"), ["--nodes", "--node-timeout", "--no-guard", "--now"])
+        self.assertEqual(self.complete("init", "--force"), ["--force", "--force-node"])
+        self.assertEqual(self.complete("status", "--watch", "--js"), ["--json"])  # its value may be left out
         self.assertEqual(self.complete("acquire", "n"), [])
 
     def test_values(self):
@@ -73,7 +76,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("inspect", "--", "so"), [])
 
     def test_every_option_of_the_help_is_offered(self):
-        for command in ("", "run", "acquire", "extend", "release", "inspect", "break", "config", "completion"):
+        for command in ("", "run", "acquire", "extend", "release", "inspect", "break", "status", "doctor", "init",
+                        "config", "completion"):
             words = [command] if command else []
             text = subprocess.run([PROGRAM, *words, "--help"], env=environment(), stdout=subprocess.PIPE, text=True,
                                   timeout=LIMIT, check=True).stdout

@@ -19,6 +19,8 @@ class Errors(ProgramTest):
              "wait for it (--wait), or see whose it is with 'redlock inspect'"),
             (["run", "--wait", "100ms", self.name, "--", "true"], 75, "refused, held by another token", "redlock inspect"),
             (["extend", self.name, STRANGER], 76, "the lease is over", "acquire it anew"),
+            (["--deployment", "other", "acquire", "--try", "n"], 64, "of another deployment", "'redlock init --reconfigure'"),
+            (["init", "--force"], 64, "there is no terminal", "write --yes"),
             (["release", "n", "x" * 32], 64, "TOKEN: ", "32 hexadecimal digits"),
             (["break", self.name], 64, "there is no terminal", "write --yes"),
             (["--nodes", dead, "acquire", "--try", "n"], 69, "connection refused", "check that these nodes run"),

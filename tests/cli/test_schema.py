@@ -7,7 +7,7 @@ import subprocess
 
 import jsonschema
 
-from support import LIMIT, ProgramTest, eventually, free_port, main
+from support import LIMIT, Cluster, ProgramTest, eventually, free_port, main
 
 STRANGER = "0" * 31 + "1"
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
@@ -61,8 +61,47 @@ class Schema(ProgramTest):
         self.call("break", 1, "break", "--yes", self.name)
         self.take(self.name)
         self.call("break", 0, "break", "--yes", "--now", self.name)
+        self.assertTrue(self.call("status", 0, "status")["ready"])
         self.call("config", 0, "config")
         self.call("config", 0, "config", env=self.env(REDLOCK_PASSWORD="x", REDLOCK_CONFIG="/dev/null"))
+
+    def test_the_nodes(self):
+        """Of a cluster of its own: marks and settling are for all of a cluster's clients."""
+        cluster = Cluster(3)
+        self.addCleanup(cluster.close)
+        dead = f"redis://127.0.0.1:{free_port()}"
+        env = self.env(REDLOCK_NODES=cluster.urls())
+        short = self.env(REDLOCK_NODES=",".join([node.url() for node in cluster.nodes[:2]] + [dead]))
+        secret = self.env(REDLOCK_NODES=cluster.urls("nobody:wrong@"))
+        self.assertEqual(self.call("status", 69, "status", env=env)["nodes"][0]["state"], "unmarked")
+        found = self.call("doctor", 1, "doctor", env=env)["findings"]
+        self.assertIn("guard-unmarked", [finding["id"] for finding in found])
+        self.assertFalse(self.call("init", 69, "init", env=short)["written"])
+        self.call("init", 77, "init", env=secret)
+        self.call("status", 77, "status", env=secret)
+        self.call("doctor", 2, "doctor", env=secret)
+        self.assertTrue(self.call("init", 0, "init", env=env)["done"])
+        self.call("init", 65, "init", env=env)
+        self.call("init", 0, "init", "--force-node", cluster.nodes[0].url(), "--yes", env=env)
+        self.call("status", 0, "status", env=env)
+        self.call("status", 0, "--no-guard", "status", env=env)
+        self.call("status", 0, "status", env=short)
+        self.assertIsNone(self.call("status", 69, "--deployment", "another", "status", env=env)["ready_in_ms"])
+        self.call("error", 64, "--deployment", "another", "acquire", "--try", "n", env=env)
+        made = self.call("init", 0, "--deployment", "another", "init", "--reconfigure", env=env)
+        self.assertGreater(made["nodes"][0]["settling_ms"], 0)
+        self.assertGreater(self.call("status", 69, "--deployment", "another", "status", env=env)["ready_in_ms"], 0)
+        self.assertEqual(self.call("error", 69, "--deployment", "another", "acquire", "--try", "n", env=env)["error"]["code"],
+                         "settling")
+        for words in (["init", "--no-guard"], ["init", "--force"], ["init", "--reconfigure", "--force", "--yes"],
+                      ["status", "--watch=1ms"], ["--guard-grace", "x", "status"]):
+            with self.subTest(words=words):
+                self.call("error", 64, *words, env=env)
+
+    def test_a_watch_prints_a_line_each_time(self):
+        watch = self.start("--json", "status", "--watch=100ms")
+        for _ in range(3):
+            self.part("status").validate(json.loads(watch.stdout.readline()))
 
     def test_faults(self):
         key = "lock:" + self.name
@@ -105,7 +144,7 @@ class Schema(ProgramTest):
 
     def test_every_command_tells_its_mistakes(self):
         for words in ([], ["frob"], ["run", "n"], ["acquire"], ["extend", "n"], ["release", "n", "x"], ["inspect"],
-                      ["break", "n"], ["config", "x"], ["completion", "csh"], ["--config", "/nowhere", "inspect", "n"],
+                      ["break", "n"], ["config", "x"], ["completion", "csh"], ["status", "x"], ["doctor", "x"], ["init", "x"], ["--config", "/nowhere", "inspect", "n"],
                       ["--nodes", "x", "inspect", "n"], ["acquire", "--ttl", "1", "n"]):
             with self.subTest(words=words):
                 self.call("error", 64, *words)

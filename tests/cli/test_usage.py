@@ -174,8 +174,8 @@ class Help(unittest.TestCase):
     def test_help_is_asked_for_and_exits_0(self):
         for words in (["--help"], ["-h"], ["run", "--help"], ["run", "-h"], ["acquire", "--help"],
                       ["extend", "--help"], ["release", "--help"], ["inspect", "--help"], ["break", "--help"],
-                      ["init", "--help"], ["status", "--help"], ["doctor", "--help"],
-                      ["config", "--help"], ["completion", "--help"],
+                      ["config", "--help"], ["completion", "--help"], ["init", "--help"], ["status", "--help"],
+                      ["doctor", "--help"],
                       ["run", "--help", "--", "true"], ["--json", "--help"]):
             with self.subTest(words=words):
                 result = redlock(words)

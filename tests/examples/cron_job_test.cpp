@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "integration/five_masters.h"
+#include "examples/ready_masters.h"
 #include "integration/program.h"
 
 namespace redlock::test {
 namespace {
 
-class CronJobTest : public FiveMasters {
+class CronJobTest : public ReadyMasters {
  protected:
   // The keys stand for a ttl longer than the test.
   CronJobTest() { leaves_keys(); }

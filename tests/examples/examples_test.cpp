@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "examples/ready_masters.h"
 #include "integration/certificates.h"
-#include "integration/five_masters.h"
 #include "integration/program.h"
 
 namespace redlock::test {
 namespace {
 
-class ExamplesTest : public FiveMasters {
+class ExamplesTest : public ReadyMasters {
  protected:
   // What it printed; it must end well.
   static std::string run(const std::string& name, const std::vector<std::string>& words,
@@ -66,6 +66,7 @@ TEST_F(ExamplesTest, TimedLockable) {
 }
 
 TEST_F(ExamplesTest, Readme) {
+  make_ready(3);
   const auto urls = servers().urls();
   const auto said = run("readme_here", {}, {"NODE_1=" + urls[0], "NODE_2=" + urls[1], "NODE_3=" + urls[2]});
   EXPECT_EQ(count(said, "working, safe for "), 3) << said;

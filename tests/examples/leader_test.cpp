@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "integration/five_masters.h"
+#include "examples/ready_masters.h"
 #include "integration/program.h"
 #include "verify/mutual_exclusion.h"
 
 namespace redlock::test {
 namespace {
 
-class LeaderTest : public FiveMasters {
+class LeaderTest : public ReadyMasters {
  protected:
   void start() {
     std::vector<std::string> words{REDLOCK_EXAMPLES "/leader", "captain"};

@@ -102,6 +102,7 @@ def on_servers(program, work):
             check(time.monotonic() < end, "three redis-servers start")
             time.sleep(0.02)
         environment = {**os.environ, "REDLOCK_NODES": ",".join(f"unix://{socket}" for socket in sockets)}
+        run(program, "init", env=environment)
         script = '"$0" inspect it | grep -q "$REDLOCK_TOKEN" && echo held'
         check(run(program, "run", "it", "--", "sh", "-c", script, program, env=environment) == "held\n", "run holds the lock")
         check("free" in run(program, "inspect", "it", env=environment), "and frees it")
