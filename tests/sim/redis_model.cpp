@@ -11,14 +11,14 @@ using core::ReplyKind;
 using core::RequestKind;
 
 Millis RedisModel::now(core::Micros truth) const {
-  return std::chrono::floor<Millis>(clock_.read(truth));
+  return std::chrono::floor<Millis>(clock.read(truth));
 }
 
 RedisModel::Entry* RedisModel::find(Millis now, std::string_view key) {
-  const auto found = keys_.find(key);
-  if (found == keys_.end()) return nullptr;
+  const auto found = data.keys.find(key);
+  if (found == data.keys.end()) return nullptr;
   if (now > found->second.expires) {
-    keys_.erase(found);
+    data.keys.erase(found);
     return nullptr;
   }
   return &found->second;
@@ -32,7 +32,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
                        request.want_time_left ? entry->expires - now : core::kNoTimeLeft};
   };
   const auto set = [&] {
-    keys_[std::string(key)] = Entry{request.token, now + request.ttl};
+    data.keys[std::string(key)] = Entry{request.token, now + request.ttl};
     return core::Reply{ReplyKind::granted};
   };
   switch (request.kind) {
@@ -41,22 +41,27 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     case RequestKind::extend:
       if (entry == nullptr) return request.heal ? set() : core::Reply{ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return held();
-      entry->expires = std::max(entry->expires, now + request.ttl);
+      if (entry->expires < now + request.ttl) {
+        entry->expires = now + request.ttl;
+      } else if (request.max_ttl > Millis{0}) {
+        entry->expires =
+            std::min(entry->expires, now + (request.max_ttl * 101 + Millis{99}) / 100 + Millis{2});
+      }
       return {ReplyKind::granted};
     case RequestKind::release:
     case RequestKind::undo:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return held();
-      keys_.erase(keys_.find(key));
+      data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
   }
   return {};
 }
 
-const std::map<std::string, RedisModel::Entry, std::less<>>& RedisModel::keys(core::Micros truth) {
+const RedisModel::Keys& RedisModel::keys(core::Micros truth) {
   const auto now = this->now(truth);
-  std::erase_if(keys_, [now](const auto& item) { return now > item.second.expires; });
-  return keys_;
+  std::erase_if(data.keys, [now](const auto& item) { return now > item.second.expires; });
+  return data.keys;
 }
 
 }  // namespace redlock::sim
