@@ -56,7 +56,11 @@ void Client::Impl::run(const core::GuardCommands& commands) {
         host.mend(command.node, command.order);
         break;
       case GuardCommand::Kind::clock_stopped:
-        sessions.each([&](SessionEntry& entry) { step(entry, {.kind = core::EventKind::expel}); });
+        // The others keep their deadlines: one that waits for its turn has no machine to ask for it.
+        sessions.each([&](SessionEntry& entry) {
+          if (entry.value.session.phase() == core::Session::Phase::held)
+            step(entry, {.kind = core::EventKind::expel});
+        });
         break;
     }
   }

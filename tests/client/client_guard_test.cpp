@@ -186,5 +186,22 @@ TEST_F(ClientGuardTest, NamesThatCouldBeTheGuardsKeysAreRefused) {
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
 }
 
+TEST_F(ClientGuardTest, WhoWaitsKeepsTheDeadlineWhenTheClockStoodStill) {  // L2
+  Caller head(host), waiter(host);
+  head.acquire("x");
+  host.finish_turn();
+  waiter.acquire("x", {.wait = 2s});
+  host.finish_turn();
+  clock_ahead = 60s;
+  for (int i = 0; i < 3; ++i) {
+    const auto found = verification(i);
+    host.tell([&](Client& client) { client.on_verified(node_at(i), &found); });
+  }
+  host.advance(1900ms);
+  EXPECT_EQ(waiter.answers, 0);
+  host.advance(200ms);
+  EXPECT_EQ(waiter.answers, 1);
+}
+
 }  // namespace
 }  // namespace redlock::client::test

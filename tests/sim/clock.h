@@ -1,4 +1,5 @@
-// A clock that is off and runs off: reads true time as somebody in the simulation sees it.
+// A clock that is off and runs off: reads true time as somebody in the simulation sees it. It can be stepped,
+// change its rate, and stand still; readings given out before stay what they were.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,16 @@ struct SkewedClock {
     return at;
   }
 
+  void step(core::Micros by) { offset += by; }
+  // From `truth` on at another rate, without a step.
+  void slew(core::Micros truth, std::int64_t to_ppm) {
+    const auto reading = read(truth);
+    ppm = to_ppm;
+    offset += reading - read(truth);
+  }
+  // At `from + how_long` it reads what it read at `from`; in between nobody may read it.
+  void stand_still(core::Micros from, core::Micros how_long) { offset += read(from) - read(from + how_long); }
+
  private:
   static std::int64_t floor_div(std::int64_t a, std::int64_t b) {
     return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
@@ -34,6 +45,10 @@ struct ClockPair {
   SkewedClock raw;
 
   [[nodiscard]] core::Instant read(core::Micros truth) const { return {boot.read(truth), raw.read(truth)}; }
+  void stand_still(core::Micros from, core::Micros how_long) {
+    boot.stand_still(from, how_long);
+    raw.stand_still(from, how_long);
+  }
   // Over when either says so.
   [[nodiscard]] core::Micros when(core::Instant end) const {
     return std::min(boot.when(end.boot), raw.when(end.raw));

@@ -10,35 +10,46 @@ namespace redlock::sim {
 using core::Micros;
 using core::ReplyKind;
 
-// Never answers from inside: what cannot be sent is answered in the next turn.
 void Process::send(core::Node node, client::RequestTag tag, const core::Request& request,
                    std::string_view key, Micros timeout_cap) {
   preempt();
-  const int n = core::index(node);
-  auto& link = links_[static_cast<std::size_t>(n)];
-  observer_.sent(*this, n, tag, request, key, timeout_cap);
-  const auto unsent = [&](Cause why) {
-    Readable event;
-    event.kind = Readable::Kind::unsent;
-    event.node = n;
-    event.tag = tag;
-    event.reply = {ReplyKind::unknown, why};
-    readable_.push_back(event);
-  };
-  if (link.state == LinkState::down) return unsent(Cause::not_connected);
-  if (static_cast<int>(link.outstanding.size()) >= world_.backlog()) return unsent(Cause::backlog);
+  observer_.sent(*this, core::index(node), tag, request, key, timeout_cap);
   Outstanding o;
-  o.order = ++next_order_;
   o.tag = tag;
   o.request = request;
   o.key = std::string(key);
   o.cap = timeout_cap;
-  o.due = link.state == LinkState::up ? truth() + timeout_of(link, timeout_cap) : Micros::max();
-  link.outstanding.push_back(std::move(o));
+  ask(node, std::move(o));
 }
 
-Micros Process::timeout_of(const Link& link, Micros cap) const {
-  return std::min(cap, std::max(Micros{50000}, link.smoothed * 4));
+// Never answers from inside: what cannot be sent is answered in the next turn.
+void Process::ask(core::Node node, Outstanding&& what) {
+  const int n = core::index(node);
+  auto& link = links_[static_cast<std::size_t>(n)];
+  const auto unsent = [&](Cause why) {
+    Readable event;
+    event.kind = Readable::Kind::unsent;
+    event.node = n;
+    event.tag = what.tag;
+    event.ask = what.ask;
+    event.answer.reply = {ReplyKind::unknown, why};
+    readable_.push_back(event);
+  };
+  if (link.state == LinkState::down) return unsent(Cause::not_connected);
+  if (static_cast<int>(link.outstanding.size()) >= world_.backlog()) return unsent(Cause::backlog);
+  enqueue(link, std::move(what));
+}
+
+void Process::enqueue(Link& link, Outstanding&& what) {
+  what.order = ++next_order_;
+  what.due = link.state == LinkState::up ? truth() + timeout_of(link, what) : Micros::max();
+  link.outstanding.push_back(std::move(what));
+}
+
+// What the guard asks for has a time of its own.
+Micros Process::timeout_of(const Link& link, const Outstanding& what) const {
+  if (what.ask != Ask::request && what.ask != Ask::check) return what.cap;
+  return std::min(what.cap, std::max(Micros{50000}, link.smoothed * 4));
 }
 
 // The writes of one turn leave together at its end.
@@ -46,24 +57,25 @@ void Process::flush() {
   if (!alive()) return;
   for (auto& link : links_) {
     if (link.state != LinkState::up) continue;
+    if (world_.swarm.guard) append_check(link);
     for (auto& o : link.outstanding) {
       if (o.sent_yet) continue;
       o.sent_yet = true;
       o.sent = world_.queue.now();
       poke(o.due);
-      link.connection->send({o.order, o.request, o.key, o.sent});
+      link.connection->send({o.order, o.ask, o.request, o.key, o.mend, o.sent});
     }
   }
 }
 
-void Process::replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) {
+void Process::replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (links_[i].connection == nullptr || links_[i].connection->id() != connection) continue;
     Readable event;
     event.node = static_cast<int>(i);
     event.connection = connection;
     event.order = order;
-    event.reply = reply;
+    event.answer = answer;
     readable_.push_back(event);
   }
   run();
@@ -96,14 +108,14 @@ void Process::handle(const Readable& event) {
       }
       break;
     case Readable::Kind::connected:
-      on_connected(event.node, event.connection);
+      on_connected(event.node, event);
       break;
     case Readable::Kind::refused:
       if (link.state == LinkState::first_connect && world_.swarm.refused_fails_fast)
         drop(event.node, Cause::not_connected);
       break;
     case Readable::Kind::unsent:
-      answer(event.node, event.tag, event.reply);
+      unanswered(event.node, event.ask, event.tag, event.answer.reply);
       break;
   }
 }
@@ -118,37 +130,56 @@ void Process::on_reply(int node, const Readable& event) {
   link.outstanding.pop_front();
   const auto took = truth() - o.sent;
   link.smoothed = link.smoothed == Micros{0} ? took : (link.smoothed * 7 + took) / 8;
-  answer(node, o.tag, event.reply);
+  switch (o.ask) {
+    case Ask::request:
+      return on_vote(node, o, event.answer);
+    case Ask::check:
+      return on_check(node, o, event.answer);
+    case Ask::verify:
+      if (!o.timed_out) on_verification(node, event.answer.found, o.asked);
+      return;
+    case Ask::mend:
+      if (!o.timed_out) client_->on_mended(core::node_at(node), event.answer.mended);
+      return;
+    case Ask::trim:
+      return;
+  }
 }
 
 // All final replies of the old connection come before on_node_up for the next one.
 void Process::drop(int node, Cause why) {
   auto& link = links_[static_cast<std::size_t>(node)];
-  link.state = LinkState::down;
+  const bool was_up = std::exchange(link.state, LinkState::down) == LinkState::up;
   auto gone = std::exchange(link.outstanding, {});
+  auto votes = std::exchange(link.votes, {});
+  if (was_up) client_->on_node_down(core::node_at(node));
+  for (const auto& vote : votes) answer(node, vote.tag, {ReplyKind::unknown, why});
   for (const auto& o : gone) {
     const bool left = o.sent_yet || why != Cause::disconnected;
-    answer(node, o.tag, {ReplyKind::unknown, left ? why : Cause::not_connected});
+    unanswered(node, o.ask, o.tag, {ReplyKind::unknown, left ? why : Cause::not_connected});
   }
 }
 
-void Process::on_connected(int node, std::uint64_t connection) {
+void Process::on_connected(int node, const Readable& made) {
   auto& link = links_[static_cast<std::size_t>(node)];
-  if (link.connection == nullptr || link.connection->id() != connection) return;  // it has ended meanwhile
+  if (link.connection == nullptr || link.connection->id() != made.connection)
+    return;  // it has ended meanwhile
   // What could not be sent before is answered before the client hears that it could be sent now.
   const auto unsent = [&](const Readable& r) { return r.kind == Readable::Kind::unsent && r.node == node; };
   for (auto next = readable_.begin();
        (next = std::find_if(readable_.begin(), readable_.end(), unsent)) != readable_.end();) {
     const Readable event = *next;
     readable_.erase(next);
-    answer(node, event.tag, event.reply);
+    unanswered(node, event.ask, event.tag, event.answer.reply);
   }
   link.state = LinkState::up;
   const auto took = truth() - link.attempt_began;
   if (link.smoothed == Micros{0}) link.smoothed = took;
   for (auto& o : link.outstanding)
-    if (!o.sent_yet) o.due = truth() + timeout_of(link, o.cap);
+    if (!o.sent_yet) o.due = truth() + timeout_of(link, o);
   world_.trace(truth(), name_, "connected to node", node, "by", link.connection->id());
+  client_->on_identified(core::node_at(node), made.answer.found.run_id);
+  if (world_.swarm.guard) on_verification(node, made.answer.found, link.hello);
   client_->on_node_up(core::node_at(node));
 }
 
@@ -164,6 +195,7 @@ void Process::try_connect(int node) {
   auto& server = *servers_[static_cast<std::size_t>(node)];
   const auto now = world_.queue.now();
   link.attempt_began = now;
+  link.hello = clocks_.read(now);
   const auto there = std::max(now, link.way.blocked_out) + world_.network_delay();
   world_.queue.at(there, [this, node, &server] {
     if (!alive()) return;
@@ -183,6 +215,7 @@ void Process::try_connect(int node) {
     server.accept(link.connection);
     event.kind = Readable::Kind::connected;
     event.connection = link.connection->id();
+    event.answer.found = server.introduce();
     world_.queue.at(std::max(world_.queue.now(), link.way.blocked_back) + world_.network_delay(),
                     [this, event] {
                       if (!alive()) return;

@@ -13,7 +13,8 @@ using core::Micros;
 void Connection::send(Flight flight) {
   if (severed_) return;
   under_way_.push_back(std::move(flight));
-  schedule_arrival(std::max(world_.queue.now(), way_.blocked_out) + world_.network_delay());
+  schedule_arrival(std::max(world_.queue.now(), way_.blocked_out) + world_.network_delay() +
+                   server_.slowness());
 }
 
 void Connection::schedule_arrival(Micros at) {
@@ -26,12 +27,12 @@ void Connection::schedule_arrival(Micros at) {
   });
 }
 
-void Connection::reply(std::uint64_t order, const core::Reply& reply) {
+void Connection::reply(std::uint64_t order, const Answer& answer) {
   if (severed_ || listener_ == nullptr) return;
   last_answer_ =
       std::max(last_answer_, std::max(world_.queue.now(), way_.blocked_back) + world_.network_delay());
-  world_.queue.at(last_answer_, [self = shared_from_this(), order, reply] {
-    if (self->listener_ != nullptr) self->listener_->replied(self->id_, order, reply);
+  world_.queue.at(last_answer_, [self = shared_from_this(), order, answer] {
+    if (self->listener_ != nullptr) self->listener_->replied(self->id_, order, answer);
   });
 }
 

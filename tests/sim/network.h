@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "core/guard.h"
 #include "core/request.h"
 #include "sim/world.h"
 
@@ -15,18 +16,30 @@ namespace redlock::sim {
 
 class Server;
 
+enum class Ask : std::uint8_t { request, check, verify, mend, trim };
+
 struct Flight {
   std::uint64_t order = 0;  // of the requests on this connection
+  Ask ask = Ask::request;
   core::Request request;
   std::string key;
+  core::GuardOrder mend;
   core::Micros sent{0};
+};
+
+struct Answer {
+  core::Reply reply;
+  core::Verification found;  // check: its reading alone
+  core::MendResult mended = core::MendResult::failed;
+  // What nobody is told: whether the node may vote, as the observer knows it at the time of a check.
+  bool may_vote = true;
 };
 
 // What a process hears of its connection.
 class Listener {
  public:
   virtual ~Listener() = default;
-  virtual void replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) = 0;
+  virtual void replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) = 0;
   virtual void ended(std::uint64_t connection) = 0;
 };
 
@@ -51,7 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From the process. Lost without a word once the connection has been severed.
   void send(Flight flight);
   // From the server.
-  void reply(std::uint64_t order, const core::Reply& reply);
+  void reply(std::uint64_t order, const Answer& answer);
 
   // Ends it. What was on its way to the server arrives up to a point that is drawn, late if the swarm says
   // so; the process hears of the end when it has heard the answers that were before it.

@@ -31,8 +31,7 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
                "token", request.token.high, request.token.low, "ttl", request.ttl.count(), "round",
                static_cast<std::uint32_t>(tag.round), "slot", tag.slot, "cap", cap.count());
   auto& lease = leases_[request.token];
-  const bool first = lease.process == 0;
-  if (first) lease.process = process.id() + 1;
+  if (lease.process == 0) lease.process = process.id() + 1;
   if (lease.process != process.id() + 1)
     fault("S4: " + process.name() + " sends for a token of another process");
   if (request.kind == RequestKind::release || request.kind == RequestKind::undo) {
@@ -44,13 +43,17 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
   if (request.kind == RequestKind::raise) return;  // it promises no life
   if (cap > Micros{request.ttl} / 4)
     fault("a node may take longer than ttl/4: " + std::to_string(cap.count()) + " us");
-  if (!first && tag.round == lease.round) return;
-  lease.round = tag.round;
+  if (!lease.rounds.empty() && lease.rounds.back().is(tag)) return;
   // Written out here and not taken from the core: the rule must not break together with its check.
   const Micros life = Micros{request.ttl} - Micros{request.ttl} / 100 - Micros{2000};
   const Instant read = process.clocks().read(at);
-  lease.promise.boot = std::max(lease.promise.boot, read.boot + life);
-  lease.promise.raw = std::max(lease.promise.raw, read.raw + life);
+  lease.rounds.push_back({tag, read + life, process.clocks(), {}});
+}
+
+void Observer::voted(int node, Token token, const client::RequestTag& tag, bool may_count) {
+  if (!may_count) return;
+  for (auto& ballot : leases_[token].rounds)
+    if (ballot.is(tag)) ballot.votes.add(core::node_at(node));
 }
 
 Observer::Lease* Observer::find(Process& process, Token token, std::string_view what) {
@@ -61,14 +64,25 @@ Observer::Lease* Observer::find(Process& process, Token token, std::string_view 
 }
 
 void Observer::learn_end(Process& process, Lease& lease, Instant end, std::string_view what) {
-  if (end.boot > lease.promise.boot || end.raw > lease.promise.raw)
+  const auto& rounds = lease.rounds;
+  const auto beyond = [end](const Ballot& b) {
+    return std::max({end.boot - b.promise.boot, end.raw - b.promise.raw, Micros{0}});
+  };
+  const auto has_quorum = [&](const Ballot& b) { return b.votes.count() > world_.swarm.nodes / 2; };
+  if (std::all_of(rounds.begin(), rounds.end(), [&](const Ballot& b) { return beyond(b) > Micros{0}; }))
     fault("S2: " + process.name() + " " + std::string(what) + " with an end beyond T0 + ttl - drift by " +
-          std::to_string(std::max(end.boot - lease.promise.boot, end.raw - lease.promise.raw).count()) +
-          " us");
+          std::to_string(beyond(rounds.back()).count()) + " us");
+  // An old end stays in force; a new one is the word of a round, and the first that may have given it did.
+  const bool same_end = lease.held && end == lease.end;
+  const auto by = std::find_if(rounds.begin(), rounds.end(),
+                               [&](const Ballot& b) { return beyond(b) == Micros{0} && has_quorum(b); });
+  if (!same_end && by == rounds.end())
+    fault("S7: " + process.name() + " " + std::string(what) +
+          " by a round without a quorum of votes that count");
+  if (!same_end) lease.true_end = (by == rounds.end() ? process.clocks() : by->clocks).when(end);
   lease.end = end;
-  lease.true_end = process.clocks().when(end);
   // Nobody can be told of an end before it was given out.
-  lease.told_by = std::max(lease.true_end, process.truth()) + slack();
+  lease.told_by = std::max(process.clocks().when(end), process.truth()) + slack();
   lease.stolen = process.truth() - process.own_time();
 }
 
@@ -82,16 +96,34 @@ void Observer::granted(Process& process, const std::string& name, const client::
   if (lease->held) fault("granted twice: " + brief(grant.token));
   lease->held = true;
   // Two of one token are one claim: the first goes on in the second.
-  if (lease->adopted) history_.ended(at, brief(grant.token), verify::Ending::released);
-  if (lease->adopted) lease->let_go = lease->abandoned = false;
+  if (lease->adopted) {
+    history_.ended(at, lease->claim, verify::Ending::released);
+    lease->claimed_until = Micros{0};
+    lease->let_go = lease->abandoned = false;
+  }
   learn_end(process, *lease, grant.valid_until, "was granted");
   // Judged by the clocks as the client last read them; it may have decided at any moment of this turn.
   const auto left = core::remaining(grant.valid_until, process.last_read()) + (at - world_.queue.now());
   if (left <= Micros{0} || left < Micros{min_validity})
     fault("S2: " + process.name() + " was granted a lease with " + std::to_string(left.count()) + " us left");
-  history_.granted(at, process.name(), name, brief(grant.token), lease->true_end);
+  lease->name = name;
+  claim(process, grant.token, *lease);
   if (grant.fencing != core::kNoFencing)
-    history_.fenced(brief(grant.token), static_cast<std::uint64_t>(grant.fencing));
+    history_.fenced(lease->claim, static_cast<std::uint64_t>(grant.fencing));
+}
+
+// A process whose clocks stood still does not know that its lease is over: such a claim is nobody's fault,
+// and is not counted beyond what the clocks said before. What it extends afterwards is a claim anew.
+void Observer::claim(Process& process, Token token, Lease& lease) {
+  const auto at = process.truth();
+  if (lease.true_end <= at) return;
+  if (!lease.claim.empty() && lease.claimed_until >= at) {
+    history_.extended(lease.claim, lease.true_end);
+  } else {
+    lease.claim = lease.claim.empty() ? brief(token) : lease.claim + "'";
+    history_.granted(at, process.name(), lease.name, lease.claim, lease.true_end);
+  }
+  lease.claimed_until = std::max(lease.claimed_until, lease.true_end);
 }
 
 void Observer::extended(Process& process, Token token, Instant end) {
@@ -107,7 +139,7 @@ void Observer::extended(Process& process, Token token, Instant end) {
   const auto stolen = process.truth() - process.own_time() - lease->stolen;
   if (process.truth() > lease->told_by + stolen) fault("S3: an expired lease was revived: " + brief(token));
   learn_end(process, *lease, end, "was extended");
-  history_.extended(brief(token), lease->true_end);
+  claim(process, token, *lease);
 }
 
 void Observer::release_called(Process& process, Token token) {
@@ -115,8 +147,8 @@ void Observer::release_called(Process& process, Token token) {
   if (Lease* lease = find(process, token, "releases")) {
     lease->held = false;
     lease->let_go = true;
+    history_.ended(process.truth(), lease->claim, verify::Ending::released);
   }
-  history_.ended(process.truth(), brief(token), verify::Ending::released);
 }
 
 void Observer::lost(Process& process, Token token) {
@@ -131,7 +163,7 @@ void Observer::lost(Process& process, Token token) {
   if (process.truth() > lease->told_by + stolen)
     fault("L4: " + process.name() + " was told of the loss of " + brief(token) + " at " +
           verify::seconds(process.truth()) + ", validity ended at " + verify::seconds(lease->true_end));
-  history_.ended(process.truth(), brief(token), verify::Ending::lost);
+  history_.ended(process.truth(), lease->claim, verify::Ending::lost);
 }
 
 // Whoever detaches goes on claiming until validity ends.
@@ -146,8 +178,7 @@ void Observer::adopts(Process& process, Token token) {
   Lease* lease = find(process, token, "adopts");
   if (lease == nullptr) return;
   lease->adopted = true;
-  lease->round = {};
-  lease->promise = {};
+  lease->rounds.clear();
 }
 
 void Observer::died(Process& process) {

@@ -10,6 +10,7 @@
 
 #include "client/client.h"
 #include "client/host.h"
+#include "sim/clock.h"
 #include "sim/world.h"
 #include "verify/calls.h"
 #include "verify/history.h"
@@ -27,6 +28,10 @@ class Observer {
   // for a token of another process; nothing raises a key's life after its release or undo began.
   void sent(Process& process, int node, client::RequestTag tag, const core::Request& request,
             std::string_view key, core::Micros cap);
+
+  // A vote that the process was told of, with what is true of the node at the check behind it; nothing where
+  // no check came. S7: only rounds with a quorum of votes that may count promise anything.
+  void voted(int node, Token token, const client::RequestTag& tag, bool may_count);
 
   // ---- what a caller is told
   void granted(Process& process, const std::string& name, const client::Granted& lease,
@@ -50,9 +55,21 @@ class Observer {
   [[nodiscard]] bool two_holders() const { return two_holders_; }
   [[nodiscard]] std::uint64_t grants() const { return history_.holds().size(); }
   // How long a caller may be told late for reasons of the simulated machine alone.
-  [[nodiscard]] core::Micros slack() const { return world_.swarm.timer_late_most + core::Micros{2000}; }
+  [[nodiscard]] core::Micros slack() const {
+    return world_.swarm.timer_late_most + world_.swarm.timer_lost_most * 2 + core::Micros{2000};
+  }
 
  private:
+  // One round of a lease: the latest end that it may give, on each clock by itself, and who voted.
+  struct Ballot {
+    client::RequestTag tag;
+    core::Instant promise{};
+    ClockPair clocks;  // as they ran at its T0: an end is what they said, whatever stands still later
+    core::NodeSet votes;
+    [[nodiscard]] bool is(const client::RequestTag& other) const {
+      return tag.slot == other.slot && tag.generation == other.generation && tag.round == other.round;
+    }
+  };
   struct Lease {
     int process = 0;
     bool held = false;
@@ -60,8 +77,10 @@ class Observer {
     bool let_go = false;     // by its holder: released or detached
     bool adopted = false;    // by somebody, after its holder had let it go
     bool cleaning = false;
-    core::Round round{};
-    core::Instant promise{};  // the latest end that its rounds so far may give, on each clock by itself
+    std::string name;
+    std::string claim;  // under which the history has it; empty before
+    core::Micros claimed_until{0};
+    std::vector<Ballot> rounds;
     core::Instant end{};
     core::Micros true_end{0};
     core::Micros told_by{0};
@@ -69,6 +88,7 @@ class Observer {
     core::Millis ttl{0};
   };
   Lease* find(Process& process, Token token, std::string_view what);
+  void claim(Process& process, Token token, Lease& lease);
   void learn_end(Process& process, Lease& lease, core::Instant end, std::string_view what);
 
   World& world_;

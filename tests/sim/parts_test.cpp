@@ -44,6 +44,21 @@ TEST(Clock, RunsAtItsRate) {
   EXPECT_EQ(fast.read(100s) - fast.read(0s), 100500ms);
 }
 
+TEST(Clock, StepsSlewsAndStandsStill) {
+  SkewedClock clock{5s, 500};
+  const auto before = clock.read(10s);
+  clock.slew(10s, -300);
+  EXPECT_EQ(clock.read(10s), before);
+  EXPECT_EQ(clock.read(20s) - before, 10s - 3ms);
+  clock.step(-1h);
+  EXPECT_EQ(clock.read(20s) - before, 10s - 3ms - 1h);
+  ClockPair pair{clock, {0us, 100}};
+  const auto then = pair.read(30s);
+  pair.stand_still(30s, 7s);
+  EXPECT_EQ(pair.read(37s), then);
+  EXPECT_GT(pair.read(38s).boot, then.boot);
+}
+
 TEST(EventQueue, RunsInOrderOfTimeAndThenOfMaking) {
   EventQueue queue;
   std::vector<int> order;
@@ -123,6 +138,82 @@ TEST(RedisModel, ItsOwnClockEndsALife) {
   fast.execute(0ms, request(RequestKind::acquire, 1, 1000ms), "k");
   EXPECT_EQ(fast.keys(990ms).size(), 1U);
   EXPECT_TRUE(fast.keys(992ms).empty());
+}
+
+// ---- the guard's side
+
+constexpr core::Terms kTerms{3, 1000ms, core::Deployment("sim")};
+
+core::GuardOrder order_for(RedisModel& node, core::Micros at) {
+  const auto found = node.verify(at);
+  core::GuardOrder order;
+  order.mark = {found.run_id, found.reading.replid, found.reading.evicted, kTerms};
+  order.expected = found.reading.mark;
+  return order;
+}
+
+TEST(RedisModel, SettlesOnceForAnIncarnationAndAgainWhenToldTo) {
+  using core::MendResult;
+  RedisModel node(SkewedClock{});
+  auto order = order_for(node, 0ms);
+  EXPECT_EQ(node.check(0ms).mark_state, core::MarkState::missing);
+  EXPECT_EQ(node.mend(0ms, order), MendResult::done);
+  EXPECT_EQ(node.check(5ms).settling_left, 1007ms);
+  EXPECT_EQ(node.check(5ms).mark, order.mark);
+  EXPECT_EQ(node.mend(500ms, order), MendResult::unneeded);
+  order.why = core::Why::again;
+  EXPECT_EQ(node.mend(500ms, order), MendResult::done);
+  EXPECT_TRUE(node.settling(1512ms));
+  EXPECT_FALSE(node.settling(1513ms));
+}
+
+TEST(RedisModel, ARunningSettlingIsNeverShortened) {
+  RedisModel node(SkewedClock{});
+  auto order = order_for(node, 0ms);
+  order.grace = 500ms;
+  node.mend(0ms, order);
+  order.grace = 0ms;
+  order.why = core::Why::again;
+  node.mend(1ms, order);
+  EXPECT_EQ(node.check(1ms).settling_left, 1511ms);
+}
+
+TEST(RedisModel, IsMarkedAnewOnlyWhereTheMarkIsTheExpectedOne) {
+  using core::MendResult;
+  RedisModel node(SkewedClock{});
+  auto order = order_for(node, 0ms);
+  order.settle = false;
+  EXPECT_EQ(node.mend(0ms, order), MendResult::unneeded);
+  order.settle = true;
+  node.mend(0ms, order);
+  auto benign = order_for(node, 2s);
+  benign.mark.replid = {9, 9};
+  benign.settle = false;
+  EXPECT_EQ(node.mend(2s, benign), MendResult::done);
+  EXPECT_EQ(node.mend(2s, benign), MendResult::unneeded);
+  EXPECT_FALSE(node.settling(2s));
+}
+
+TEST(RedisModel, LeavesAMarkOfOtherTermsAlone) {
+  RedisModel node(SkewedClock{});
+  auto order = order_for(node, 0ms);
+  node.mend(0ms, order);
+  order.mark.terms.nodes = 5;
+  EXPECT_EQ(node.mend(2s, order), core::MendResult::mismatched);
+  EXPECT_FALSE(node.settling(2s));
+}
+
+TEST(RedisModel, CutsALifeThatNoClientGave) {
+  RedisModel node(SkewedClock{});
+  node.execute(10s, request(RequestKind::acquire, 1, 1000ms), "k");
+  node.clock.step(-9s);
+  node.trim(10s, "k", 1012ms);
+  EXPECT_EQ(node.keys(10s).at("k").expires, 2012ms);
+  node.clock.step(-1s);
+  auto extend = request(RequestKind::extend, 1, 500ms);
+  extend.max_ttl = 1000ms;
+  EXPECT_EQ(node.execute(10s, extend, "k").kind, ReplyKind::granted);
+  EXPECT_EQ(node.keys(10s).at("k").expires, 1012ms);
 }
 
 }  // namespace

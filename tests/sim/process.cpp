@@ -28,6 +28,7 @@ void Process::start() {
   client::ClientConfig config;
   for (const auto& server : servers_) config.node_labels.push_back("node" + std::to_string(server->index()));
   config.prefix = "lock:";
+  config.guard = {world_.swarm.guard, world_.swarm.terms(), world_.swarm.grace};
   config.max_waiters_per_name = world_.dice.coin() ? 10000 : 2;
   client_ = std::make_unique<client::Client>(*this, std::move(config));
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -54,6 +55,24 @@ void Process::pause(Micros how_long) {
   poke(stopped_until_);
 }
 
+void Process::freeze(Micros how_long) {
+  const auto now = world_.queue.now();
+  if (!alive() || now < stopped_until_) return;
+  pause(how_long);
+  world_.trace(now, name_, "and its clocks stand still");
+  clocks_.stand_still(now, how_long);
+  const auto later = [&](Micros& at) {
+    if (at > now && at < Micros::max()) at += how_long;
+    poke(at);
+  };
+  if (wake_) later(*wake_);
+  for (auto& link : links_) {
+    if (link.state == LinkState::first_connect) later(link.first_deadline);
+    for (auto& o : link.outstanding)
+      if (o.due < Micros::max()) later(o.due);
+  }
+}
+
 void Process::die() {
   if (!alive()) return;
   world_.trace(world_.queue.now(), name_, "dies");
@@ -75,17 +94,6 @@ core::Instant Process::now() {
   return last_read_;
 }
 
-// The guard is off here.
-void Process::verify(core::Node) {
-  REDLOCK_ASSERT(false);
-}
-void Process::trim(core::Node, std::string_view, core::Millis) {
-  REDLOCK_ASSERT(false);
-}
-void Process::mend(core::Node, const core::GuardOrder&) {
-  REDLOCK_ASSERT(false);
-}
-
 client::Random Process::random() {
   return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, world_.dice.next()};
 }
@@ -97,6 +105,8 @@ void Process::wake_at(std::optional<core::Instant> at) {
   }
   wake_ = clocks_.when(*at);
   if (world_.swarm.timer_late_most > Micros{0}) *wake_ += world_.dice.skewed(world_.swarm.timer_late_most);
+  if (!world_.calm() && world_.dice.chance(world_.swarm.timer_lost_per_million))
+    *wake_ += world_.swarm.timer_lost_most;
   poke(*wake_);
 }
 
@@ -157,14 +167,14 @@ void Process::run_timers() {
     auto& link = links_[i];
     if (link.state == LinkState::first_connect && due(link.first_deadline))
       drop(static_cast<int>(i), Cause::connecting);
-    std::vector<client::RequestTag> late;
+    std::vector<std::pair<Ask, client::RequestTag>> late;
     for (auto& o : link.outstanding) {
       if (o.timed_out || !due(o.due)) continue;
       o.timed_out = true;
-      late.push_back(o.tag);
+      late.emplace_back(o.ask, o.tag);
     }
-    for (const auto& tag : late)
-      answer(static_cast<int>(i), tag, {core::ReplyKind::unknown, Cause::timed_out});
+    for (const auto& [ask, tag] : late)
+      unanswered(static_cast<int>(i), ask, tag, {core::ReplyKind::unknown, Cause::timed_out});
   }
   if (wake_ && due(*wake_)) {
     wake_.reset();

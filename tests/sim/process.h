@@ -29,9 +29,15 @@ class Process final : public client::Host, public Listener {
   // The user's code that runs on the loop, at `time` or as soon after as the process runs.
   void post(core::Micros time, std::function<void()> work);
   void pause(core::Micros how_long);
+  // The machine is paused, or moved: neither runs the process nor do its clocks go on.
+  void freeze(core::Micros how_long);
   void die();
   void partition(int node, core::Micros until, bool out, bool back);
 
+  // A sample of it has been taken, on whichever connection.
+  [[nodiscard]] bool knows_clock_of(int node) const {
+    return links_[static_cast<std::size_t>(node)].clock_known;
+  }
   [[nodiscard]] bool alive() const { return client_ != nullptr; }
   [[nodiscard]] int id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -56,20 +62,30 @@ class Process final : public client::Host, public Listener {
   void trim(core::Node node, std::string_view key, core::Millis longest) override;
 
   // ---- Listener
-  void replied(std::uint64_t connection, std::uint64_t order, const core::Reply& reply) override;
+  void replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) override;
   void ended(std::uint64_t connection) override;
 
  private:
   struct Outstanding {
     std::uint64_t order = 0;
+    Ask ask = Ask::request;
     client::RequestTag tag;
     core::Request request;
     std::string key;
+    core::GuardOrder mend;
+    core::Instant asked{};  // check, verify
     core::Micros cap{0};
     core::Micros sent{0};
     core::Micros due{0};
     bool timed_out = false;
     bool sent_yet = false;
+  };
+  // Answered, and waiting for the check behind it.
+  struct Vote {
+    client::RequestTag tag;
+    Token token;
+    core::Reply reply;
+    bool timed_out = false;
   };
   enum class LinkState : std::uint8_t { first_connect, up, down };
   struct Link {
@@ -79,6 +95,9 @@ class Process final : public client::Host, public Listener {
     core::Micros smoothed{0};
     core::Micros first_deadline{0};
     core::Micros attempt_began{0};
+    core::Instant hello{};
+    std::vector<Vote> votes;
+    bool clock_known = false;
     Way way;
   };
   // Something a socket has to say.
@@ -87,8 +106,9 @@ class Process final : public client::Host, public Listener {
     int node = 0;
     std::uint64_t connection = 0;
     std::uint64_t order = 0;
-    core::Reply reply;
+    Answer answer;  // connected: what the handshake found
     client::RequestTag tag;
+    Ask ask = Ask::request;
   };
 
   void poke(core::Micros time);
@@ -100,12 +120,22 @@ class Process final : public client::Host, public Listener {
   void flush();
   void handle(const Readable& event);
   void on_reply(int node, const Readable& event);
-  void on_connected(int node, std::uint64_t connection);
+  void on_connected(int node, const Readable& made);
   void drop(int node, Cause why);
   void connect(int node, core::Micros delay);
   void try_connect(int node);
   void answer(int node, const client::RequestTag& tag, const core::Reply& reply);
-  [[nodiscard]] core::Micros timeout_of(const Link& link, core::Micros cap) const;
+  [[nodiscard]] core::Instant read_clocks() const { return clocks_.read(truth()); }
+
+  // process_guard.cpp
+  void ask(core::Node node, Outstanding&& what);
+  void enqueue(Link& link, Outstanding&& what);
+  void unanswered(int node, Ask ask, const client::RequestTag& tag, const core::Reply& why);
+  void append_check(Link& link);
+  void on_vote(int node, const Outstanding& o, const Answer& answer);
+  void on_check(int node, const Outstanding& o, const Answer& answer);
+  void on_verification(int node, core::Verification found, core::Instant asked);
+  [[nodiscard]] core::Micros timeout_of(const Link& link, const Outstanding& what) const;
 
   World& world_;
   Observer& observer_;

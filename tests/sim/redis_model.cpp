@@ -12,14 +12,14 @@ using core::ReplyKind;
 using core::RequestKind;
 
 Millis RedisModel::now(core::Micros truth) const {
-  return std::chrono::floor<Millis>(clock_.read(truth));
+  return std::chrono::floor<Millis>(clock.read(truth));
 }
 
 RedisModel::Entry* RedisModel::find(Millis now, std::string_view key) {
-  const auto found = keys_.find(key);
-  if (found == keys_.end()) return nullptr;
+  const auto found = data.keys.find(key);
+  if (found == data.keys.end()) return nullptr;
   if (now > found->second.expires) {
-    keys_.erase(found);
+    data.keys.erase(found);
     return nullptr;
   }
   return &found->second;
@@ -33,7 +33,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
                        request.want_time_left ? entry->expires - now : core::kNoTimeLeft};
   };
   const auto set = [&] {
-    keys_[std::string(key)] = Entry{request.token, now + request.ttl};
+    data.keys[std::string(key)] = Entry{request.token, now + request.ttl};
     return core::Reply{ReplyKind::granted};
   };
   switch (request.kind) {
@@ -48,7 +48,12 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
       if (entry != nullptr && entry->owner != request.token) return held();
       if (request.fencing != core::kNoFencing) raise(truth, request, key);
       if (entry == nullptr) return set();
-      entry->expires = std::max(entry->expires, now + request.ttl);
+      if (entry->expires < now + request.ttl) {
+        entry->expires = now + request.ttl;
+      } else if (request.cut_life) {
+        entry->expires =
+            std::min(entry->expires, now + (request.max_ttl * 101 + Millis{99}) / 100 + Millis{2});
+      }
       return {ReplyKind::granted};
     case RequestKind::raise: {
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
@@ -61,7 +66,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     case RequestKind::undo:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return held();
-      keys_.erase(keys_.find(key));
+      data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
   }
   return {};
@@ -75,7 +80,7 @@ core::Fencing& RedisModel::counter(Millis now, std::string_view key) {
 }
 
 core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key) {
-  const core::Fencing time = clock_.read(truth).count();
+  const core::Fencing time = clock.read(truth).count();
   const core::Fencing slack = core::Micros{request.max_ttl}.count() / 4;
   core::Fencing& value = counter(now(truth), key);
   value = std::max(value + 1, std::clamp(request.fencing, time - slack, time + slack));
@@ -83,16 +88,16 @@ core::Fencing RedisModel::count(core::Micros truth, const core::Request& request
 }
 
 core::Fencing RedisModel::raise(core::Micros truth, const core::Request& request, std::string_view key) {
-  const core::Fencing most = clock_.read(truth).count() + core::Micros{request.max_ttl}.count() / 2;
+  const core::Fencing most = clock.read(truth).count() + core::Micros{request.max_ttl}.count() / 2;
   core::Fencing& value = counter(now(truth), key);
   if (value < request.fencing && request.fencing <= most) value = request.fencing;
   return value;
 }
 
-const std::map<std::string, RedisModel::Entry, std::less<>>& RedisModel::keys(core::Micros truth) {
+const RedisModel::Keys& RedisModel::keys(core::Micros truth) {
   const auto now = this->now(truth);
-  std::erase_if(keys_, [now](const auto& item) { return now > item.second.expires; });
-  return keys_;
+  std::erase_if(data.keys, [now](const auto& item) { return now > item.second.expires; });
+  return data.keys;
 }
 
 }  // namespace redlock::sim

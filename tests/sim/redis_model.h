@@ -1,11 +1,14 @@
-// One Redis master's data as far as locks see it: keys with an owner and an expiry on the server's own clock,
-// and what each typed request does to them, as the commands and scripts behind it do.
+// One Redis master as far as locks see it: its data on the server's own wall clock (keys with an owner and an
+// expiry, the guard's two keys), what it says of itself, and what each typed request does to it, as the
+// commands and scripts behind it do. How it loses its memory is the server's story (server_faults.cpp).
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/guard.h"
 #include "core/request.h"
 #include "sim/clock.h"
 
@@ -17,12 +20,44 @@ class RedisModel {
     Token owner;
     core::Millis expires{0};  // gone once the server's clock, in whole milliseconds, is past it
   };
+  using Keys = std::map<std::string, Entry, std::less<>>;
+  // What a snapshot holds and a replica copies.
+  struct Data {
+    Keys keys;
+    std::optional<core::Mark> mark;
+    std::optional<core::Millis> settles_until;
+  };
+  // What INFO says.
+  struct Identity {
+    core::ServerId run_id{1, 1};
+    core::ServerId replid{2, 1};
+    bool second_replid = false;  // master_replid2 is set
+    bool master = true;
+    std::uint16_t replicas = 0;
+    bool evicts = false;
+    std::int64_t evicted = 0;
+  };
 
-  explicit RedisModel(SkewedClock clock) : clock_(clock) {}
+  explicit RedisModel(SkewedClock clock) : clock(clock) {}
 
   core::Reply execute(core::Micros truth, const core::Request& request, std::string_view key);
   // Drops what has expired and shows the rest.
-  const std::map<std::string, Entry, std::less<>>& keys(core::Micros truth);
+  const Keys& keys(core::Micros truth);
+
+  // ---- the guard: check and verification as they are read, without the times of whoever asks, and the
+  // scripts that mend and trim.
+  core::Reading check(core::Micros truth);
+  core::Verification verify(core::Micros truth);
+  core::MendResult mend(core::Micros truth, const core::GuardOrder& order, int percent = 100);
+  void trim(core::Micros truth, std::string_view key, core::Millis longest);
+  [[nodiscard]] bool settling(core::Micros truth) const;
+
+  // The data of another, with the same life left here: as if the clocks of the two were not apart.
+  [[nodiscard]] Data translated(const RedisModel& other, core::Micros truth) const;
+
+  SkewedClock clock;  // CLOCK_REALTIME there
+  Data data;
+  Identity identity;
 
  private:
   // The fencing counter of a lock.
@@ -38,9 +73,6 @@ class RedisModel {
   core::Fencing count(core::Micros truth, const core::Request& request, std::string_view key);
   core::Fencing raise(core::Micros truth, const core::Request& request, std::string_view key);
   [[nodiscard]] core::Millis now(core::Micros truth) const;
-
-  SkewedClock clock_;
-  std::map<std::string, Entry, std::less<>> keys_;
   std::map<std::string, Counter, std::less<>> counters_;
 };
 

@@ -7,6 +7,14 @@ namespace redlock::sim {
 
 using core::Micros;
 
+Server::Server(World& world, int index, SkewedClock clock) : world_(world), index_(index), redis_(clock) {
+  redis_.identity.run_id = new_id();
+  redis_.identity.replid = new_id();
+  if (world_.swarm.guard && world_.swarm.initialised)
+    redis_.data.mark = core::Mark{redis_.identity.run_id, redis_.identity.replid, 0, world_.swarm.terms()};
+  saved_ = redis_.data;
+}
+
 void Server::accept(std::shared_ptr<Connection> connection) {
   if (world_.swarm.kill_leftovers) {
     for (auto& old : connections_)
@@ -35,24 +43,76 @@ core::Reply Server::refusal() const {
   return {core::ReplyKind::failed, world_.dice.pick(causes)};
 }
 
-void Server::execute(Connection& connection, const Flight& flight) {
+Answer Server::ask(Connection& connection, const Flight& flight) {
   const auto now = world_.queue.now();
-  core::Reply reply;
-  if (now < loading_until_) {
-    reply = {core::ReplyKind::failed, Cause::loading};
-  } else if (!world_.calm() && world_.dice.chance(world_.swarm.refusal_per_million)) {
-    reply = refusal();
-  } else {
-    reply = redis_.execute(now, flight.request, flight.key);
-    const bool sets =
-        flight.request.kind == core::RequestKind::acquire || flight.request.kind == core::RequestKind::extend;
-    if (sets && connection.severed() && now - flight.sent > flight.request.ttl)
-      world_.very_late.insert(flight.request.token);
+  Answer answer;
+  const bool loading = now < loading_until_;
+  const bool refuses = !loading && !world_.calm() && world_.dice.chance(world_.swarm.refusal_per_million);
+  switch (flight.ask) {
+    case Ask::request:
+      if (loading) {
+        answer.reply = {core::ReplyKind::failed, Cause::loading};
+      } else if (refuses) {
+        answer.reply = refusal();
+      } else if (demoted() && !writable_replica_) {
+        answer.reply = {core::ReplyKind::failed, Cause::read_only};
+      } else {
+        answer.reply = redis_.execute(now, flight.request, flight.key);
+        note_lateness(connection, flight);
+      }
+      break;
+    case Ask::check:
+    case Ask::verify:
+      answer.found = redis_.verify(now);
+      answer.may_vote = may_vote();
+      if (loading) answer.found.reading.failed = Cause::loading;
+      if (refuses) answer.found.reading.failed = refusal().cause;
+      break;
+    case Ask::mend:
+      if (loading || refuses) break;
+      answer.mended = redis_.mend(now, flight.mend, world_.swarm.settle_percent);
+      if (answer.mended == core::MendResult::done && flight.mend.settle) stepped_at_.reset();
+      break;
+    case Ask::trim:
+      if (!loading && !refuses && !demoted()) redis_.trim(now, flight.key, flight.request.max_ttl);
+      break;
   }
-  world_.trace(now, "node", index_, "executes", static_cast<int>(flight.request.kind), flight.key, "token",
-               flight.request.token.high, flight.request.token.low, "of connection", connection.id(),
-               connection.severed() ? "(ended)" : "", "answer", static_cast<int>(reply.kind));
-  connection.reply(flight.order, reply);
+  return answer;
+}
+
+// A key that was set when its ttl had passed since the send, by a connection that had ended.
+void Server::note_lateness(const Connection& connection, const Flight& flight) {
+  const bool sets =
+      flight.request.kind == core::RequestKind::acquire || flight.request.kind == core::RequestKind::extend;
+  if (sets && connection.severed() && world_.queue.now() - flight.sent > flight.request.ttl)
+    world_.very_late.insert(flight.request.token);
+}
+
+void Server::execute(Connection& connection, const Flight& flight) {
+  const auto answer = ask(connection, flight);
+  const auto now = world_.queue.now();
+  switch (flight.ask) {
+    case Ask::request:
+      world_.trace(now, "node", index_, "executes", static_cast<int>(flight.request.kind), flight.key,
+                   "token", flight.request.token.high, flight.request.token.low, "of connection",
+                   connection.id(), connection.severed() ? "(ended)" : "", "answer",
+                   static_cast<int>(answer.reply.kind));
+      break;
+    case Ask::mend:
+      world_.trace(now, "node", index_, "is mended:", flight.mend.settle ? "settles" : "marked anew",
+                   "answer", static_cast<int>(answer.mended));
+      break;
+    case Ask::trim:
+      world_.trace(now, "node", index_, "trims", flight.key);
+      break;
+    case Ask::check:
+    case Ask::verify:
+      world_.trace(now, "node", index_, flight.ask == Ask::check ? "is checked" : "is verified",
+                   "by connection", connection.id(), answer.may_vote ? "" : "(may not vote)",
+                   answer.found.reading.settling ? "(settling)" : "");
+      break;
+  }
+  connection.reply(flight.order, answer);
 }
 
 void Server::stop(Micros how_long) {
@@ -77,23 +137,6 @@ void Server::resume() {
     next.unread.pop_front();
     execute(next, flight);
   }
-}
-
-void Server::crash(Micros how_long) {
-  if (state_ == State::down) return;
-  state_ = State::down;
-  world_.trace(world_.queue.now(), "node", index_, "down for us", how_long.count());
-  for (auto& c : connections_) {
-    c->kill_leftovers();
-    c->sever(true);
-  }
-  connections_.clear();
-  world_.queue.after(how_long, [this] {
-    state_ = State::up;
-    loading_until_ =
-        world_.dice.coin() ? world_.queue.now() : world_.queue.now() + world_.dice.skewed(Micros{300000});
-    world_.trace(world_.queue.now(), "node", index_, "up");
-  });
 }
 
 std::vector<std::shared_ptr<Connection>> Server::connections() {

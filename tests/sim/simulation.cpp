@@ -37,6 +37,7 @@ class Simulation {
     }
     for (int i = 0; i < world_.swarm.processes; ++i) add_process();
     plan_faults();
+    creep();
     world_.queue.run_until(world_.swarm.faults_stop);
     for (auto& workload : workloads_) workload->wind_down();
     rest("calls", [this] { return idle(); });
@@ -123,6 +124,16 @@ class Simulation {
     repeat(world_.swarm.stall_every, &Simulation::stall);
     repeat(world_.swarm.pause_every, &Simulation::pause);
     repeat(world_.swarm.death_every, &Simulation::death);
+    repeat(world_.swarm.save_every, &Simulation::save);
+    repeat(world_.swarm.forget_every, &Simulation::forget);
+    repeat(world_.swarm.power_every, &Simulation::power_failure);
+    repeat(world_.swarm.demote_every, &Simulation::demote);
+    repeat(world_.swarm.attach_every, &Simulation::attach);
+    repeat(world_.swarm.evict_every, &Simulation::evict);
+    repeat(world_.swarm.step_every, &Simulation::step);
+    repeat(world_.swarm.slew_every, &Simulation::slew);
+    repeat(world_.swarm.slow_every, &Simulation::slow);
+    repeat(world_.swarm.freeze_every, &Simulation::freeze);
   }
 
   Server& any_server() { return *servers_[world_.dice.below(servers_.size())]; }
@@ -141,15 +152,72 @@ class Simulation {
                  out ? "there" : "both ways or back");
     process.partition(node, until, out, !out || world_.dice.coin());
   }
-  void crash() { any_server().crash(outage()); }
+  void crash() { any_server().crash(outage(), Server::Memory::kept); }
   void stall() { any_server().stop(outage()); }
   void pause() { any_process().pause(outage()); }
   void death() {
     any_process().die();
-    if (world_.dice.chance(800000))
-      world_.queue.after(world_.dice.skewed(1s), [this] {
-        if (!world_.calm()) add_process();
-      });
+    if (world_.dice.chance(800000)) replace_after(world_.dice.skewed(1s));
+  }
+  // Not where a clock was stepped and nobody has said so: one that begins now cannot know
+  // (docs/simulation.md).
+  void replace_after(Micros delay) {
+    world_.queue.after(delay, [this] {
+      if (world_.calm()) return;
+      const bool unseen = std::any_of(servers_.begin(), servers_.end(),
+                                      [](const auto& server) { return server->stepped_unseen(); });
+      if (unseen) return replace_after(100ms);
+      add_process();
+    });
+  }
+
+  // ---- faults that take a guard
+  void save() { any_server().save(); }
+  void forget() {
+    auto& server = any_server();
+    switch (world_.dice.below(3)) {
+      case 0:
+        return server.crash(outage(), Server::Memory::old);
+      case 1:
+        return server.crash(outage(), Server::Memory::none);
+      default:
+        return server.flush();
+    }
+  }
+  void power_failure() {
+    for (auto& server : servers_) server->crash(outage(), Server::Memory::none);
+  }
+  void demote() {
+    auto* const source = world_.dice.chance(200000) ? &any_server() : nullptr;
+    any_server().demote(outage(), source);
+  }
+  void attach() { any_server().attach_replica(); }
+  void evict() { any_server().evict_for(outage()); }
+  void slew() {
+    any_server().slew_clock(world_.dice.between(world_.swarm.node_ppm_low, world_.swarm.node_ppm_high));
+  }
+  void creep() {
+    if (world_.swarm.creep_ppm == 0) return;
+    for (auto& server : servers_) {
+      server->slew_clock(world_.swarm.creep_ppm);
+      world_.queue.at(world_.swarm.faults_stop, [&server] { server->slew_clock(0); });
+    }
+  }
+  void slow() { any_server().slow_down(outage(), world_.dice.skewed(300ms)); }
+  void freeze() { any_process().freeze(outage()); }
+
+  // Forward, so far that no answer can have been under way as long, and seen by all: everybody knows the
+  // clock from before, and it is not stepped again before somebody has said so. What that leaves out stays
+  // open, see docs/simulation.md.
+  void step() {
+    const auto node = world_.dice.below(servers_.size());
+    auto& server = *servers_[node];
+    bool known = !server.stepped_unseen();
+    each_living([&](Process& p, Workload&) { known = known && p.knows_clock_of(static_cast<int>(node)); });
+    if (!known) return;
+    const Micros sizes[] = {0s, 2s, 3600s};
+    const auto forward = world_.swarm.longest_answer() + world_.dice.skewed(5s) + world_.dice.pick(sizes);
+    server.step_clock(world_.dice.chance(700000) ? forward : -world_.dice.skewed(8s));
   }
 
   Outcome outcome() {
@@ -177,11 +245,10 @@ Outcome run(std::uint64_t seed, const Swarm& swarm, bool keep_trace) {
   return std::make_unique<Simulation>(seed, swarm, keep_trace)->run();
 }
 
-std::string report(std::uint64_t seed, std::size_t last_lines) {
-  const auto swarm = Swarm::draw(seed);
+std::string report(std::uint64_t seed, const Swarm& swarm, std::size_t last_lines) {
   const auto outcome = run(seed, swarm, true);
   std::string out = "seed " + std::to_string(seed) + "\nreplay: sim_run --seed " + std::to_string(seed) +
-                    " --trace\nswarm: " + swarm.describe() + "\n";
+                    swarm.flags() + " --trace\nswarm: " + swarm.describe() + "\n";
   const auto from = outcome.trace.size() > last_lines ? outcome.trace.size() - last_lines : 0;
   for (auto i = from; i < outcome.trace.size(); ++i) out += outcome.trace[i] + "\n";
   for (const auto& fault : outcome.faults) out += "FAULT " + fault + "\n";

@@ -22,6 +22,6 @@ struct Outcome {
 Outcome run(std::uint64_t seed, const Swarm& swarm, bool keep_trace);
 
 // For people: the seed, the command that replays it, the swarm, the faults, the last lines of the trace.
-std::string report(std::uint64_t seed, std::size_t last_lines);
+std::string report(std::uint64_t seed, const Swarm& swarm, std::size_t last_lines);
 
 }  // namespace redlock::sim

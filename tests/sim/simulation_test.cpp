@@ -25,7 +25,7 @@ TEST(Simulation, NoSeedShowsAFault) {
     const auto outcome = run(seed, Swarm::draw(seed), false);
     calls += outcome.calls;
     grants += outcome.grants;
-    ASSERT_TRUE(outcome.faults.empty()) << report(seed, 40);
+    ASSERT_TRUE(outcome.faults.empty()) << report(seed, Swarm::draw(seed), 40);
   }
   // A simulation in which nothing happens finds nothing.
   EXPECT_GT(calls, count * 20);
@@ -44,7 +44,7 @@ TEST(Simulation, ASeedIsOneHistory) {
 }
 
 TEST(Simulation, AReportBeginsWithHowToReplayIt) {
-  const auto text = report(7, 5);
+  const auto text = report(7, Swarm::draw(7), 5);
   EXPECT_EQ(text.rfind("seed 7\nreplay: sim_run --seed 7 --trace\nswarm: nodes=", 0), 0U) << text;
 }
 

@@ -62,6 +62,61 @@ void draw_clocks(Dice& dice, Swarm& s) {
   }
 }
 
+// Clocks that run away slowly, on a line so long and steady that neighbouring samples never show it, and
+// leases so long that what runs away in one of them is more than the drift that is allowed for.
+void draw_creep(Dice& dice, Swarm& s) {
+  s = Swarm();
+  s.nodes = 3;
+  s.processes = s.actors = 2;
+  s.faults_stop = 16s;
+  s.delay_min = 9ms;
+  s.delay_most = 10ms;
+  s.reconnect_most = s.notice_most = 1ms;
+  s.backlog = 1000;
+  s.ttl_low = s.ttl_high = s.max_ttl = 10s;
+  s.watchdog_per_million = s.try_per_million = 0;
+  s.expire_per_million = 1000000;
+  s.think_most = 20ms;
+  s.hold_most = 1ms;
+  s.guard = true;
+  s.creep_ppm = dice.between(14000, 16000);
+}
+
+// A guard takes clocks that differ by more than one in a thousand for wrong ones.
+void draw_guard(Dice& dice, Swarm& s) {
+  s.guard = dice.chance(750000);
+  if (!s.guard) return;
+  if (dice.chance(20000)) {
+    s.fenced_per_million = 0;
+    return draw_creep(dice, s);
+  }
+  s.initialised = dice.chance(800000);
+  s.max_ttl = dice.coin() ? s.ttl_high : s.ttl_high + Millis{dice.between(0, 2000)};
+  s.grace = dice.chance(800000) ? Millis{0} : Millis{dice.between(1, 500)};
+  s.faults_stop += std::min(Micros{s.max_ttl} * 2, 4000000us);
+  constexpr std::int64_t kMost = 450;
+  for (auto* ppm : {&s.client_ppm_low, &s.client_ppm_high, &s.node_ppm_low, &s.node_ppm_high})
+    *ppm = std::clamp(*ppm, -kMost, kMost);
+  const auto rarely = [&](std::uint32_t chance, Micros low, Micros high) {
+    return dice.chance(chance) ? dice.between(low, high) : 0us;
+  };
+  s.save_every = dice.between(Micros{50ms}, 3s);
+  s.timer_lost_per_million = dice.chance(150000) ? static_cast<std::uint32_t>(dice.between(1000, 50000)) : 0;
+  s.timer_lost_most = s.timer_lost_per_million > 0 ? 2s : 0us;
+  s.slow_every = rarely(200000, 300ms, 4s);
+  s.attach_every = rarely(200000, 100ms, 4s);
+  if (dice.chance(100000)) return;
+  // Their order leans on the nodes' clocks where a node forgot, and these are not in step below.
+  s.fenced_per_million = 0;
+  s.forget_every = rarely(500000, 200ms, 4s);
+  s.power_every = rarely(250000, 500ms, 5s);
+  s.demote_every = rarely(300000, 200ms, 4s);
+  s.evict_every = rarely(250000, 200ms, 3s);
+  s.step_every = rarely(350000, 100ms, 4s);
+  s.slew_every = rarely(250000, 100ms, 2s);
+  s.freeze_every = rarely(250000, 300ms, 5s);
+}
+
 void draw_callers(Dice& dice, Swarm& s) {
   const Millis ttls[] = {60ms, 200ms, 1s, 3s, 10s};
   s.ttl_high = dice.pick(ttls);
@@ -100,7 +155,16 @@ Swarm Swarm::draw(std::uint64_t seed) {
   draw_faults(dice, s);
   draw_clocks(dice, s);
   draw_callers(dice, s);
+  draw_guard(dice, s);
   return s;
+}
+
+// A guard that was drawn leaves its faults behind.
+std::string Swarm::flags() const {
+  std::string flags;
+  if (!guard && save_every > 0us) flags += " --unguarded";
+  if (settle_percent != 100) flags += " --settle-percent " + std::to_string(settle_percent);
+  return flags;
 }
 
 std::string Swarm::describe() const {
@@ -122,7 +186,13 @@ std::string Swarm::describe() const {
       << " expire_ppm=" << expire_per_million << " detach_ppm=" << detach_per_million
       << " cancel_ppm=" << cancel_per_million << " max_hold_ppm=" << max_hold_per_million
       << " fenced_ppm=" << fenced_per_million << " nodes_in_step=" << nodes_in_step
-      << " think_us=" << us(think_most) << " hold_us=" << us(hold_most);
+      << " think_us=" << us(think_most) << " hold_us=" << us(hold_most) << " guard=" << guard
+      << " initialised=" << initialised << " max_ttl_ms=" << max_ttl.count() << " grace_ms=" << grace.count()
+      << " save_us=" << us(save_every) << " forget_us=" << us(forget_every) << " power_us=" << us(power_every)
+      << " demote_us=" << us(demote_every) << " attach_us=" << us(attach_every)
+      << " evict_us=" << us(evict_every) << " step_us=" << us(step_every) << " slew_us=" << us(slew_every)
+      << " slow_us=" << us(slow_every) << " freeze_us=" << us(freeze_every) << " creep_ppm=" << creep_ppm
+      << " timer_lost_ppm=" << timer_lost_per_million << " timer_lost_us=" << us(timer_lost_most);
   return out.str();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/guard_facts.h"
 #include "core/time.h"
 
 namespace redlock::sim {
@@ -41,6 +42,30 @@ struct Swarm {
   core::Micros preempt_most{0};
   core::Micros timer_late_most{0};
 
+  // guard, and what only a guarded deployment survives; 0 for never as well
+  bool guard = false;
+  bool initialised = true;  // or the nodes are new, and settle first
+  core::Millis max_ttl{30000};
+  core::Millis grace{0};
+  core::Micros save_every{0};
+  core::Micros forget_every{0};  // restarted with old memory or none, flushed
+  core::Micros power_every{0};   // all nodes at once, without memory
+  core::Micros demote_every{0};  // and promoted again
+  core::Micros attach_every{0};  // a first replica
+  core::Micros evict_every{0};
+  core::Micros step_every{0};  // a node's clock
+  core::Micros slew_every{0};  // within the rates below
+  core::Micros slow_every{0};
+  core::Micros freeze_every{0};     // a process and its clocks
+  core::Micros timer_lost_most{0};  // how much later a lost timer is made up for
+  std::uint32_t timer_lost_per_million = 0;
+  std::int64_t creep_ppm =
+      0;  // all nodes' clocks run away, by less than a round trip hides from sample to sample
+  int settle_percent = 100;  // of what the script that mends should settle; less is broken on purpose
+  [[nodiscard]] core::Terms terms() const {
+    return {static_cast<std::uint8_t>(nodes), max_ttl, core::Deployment("sim")};
+  }
+
   // clocks, in parts per million; together within the protocol's ttl/100
   std::int64_t client_ppm_low = 0, client_ppm_high = 0;
   std::int64_t node_ppm_low = 0, node_ppm_high = 0;
@@ -58,7 +83,15 @@ struct Swarm {
   core::Micros think_most{0};
   core::Micros hold_most{0};
 
+  // No sample of a clock takes longer: a vote that is older does not count, a verification times out, but for
+  // what a process was stopped meanwhile.
+  [[nodiscard]] core::Micros longest_answer() const {
+    return core::Micros{max_ttl} + outage_most * 4 + preempt_most * 4 + core::Micros{2000000};
+  }
+
   static Swarm draw(std::uint64_t seed);
+  // What sim_run needs to replay it beside the seed.
+  [[nodiscard]] std::string flags() const;
   // One line.
   [[nodiscard]] std::string describe() const;
 };

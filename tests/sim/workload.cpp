@@ -219,7 +219,7 @@ void Workload::probe() {
     actors_.resize(static_cast<std::size_t>(world_.swarm.names));
     for (std::size_t i = 0; i < actors_.size(); ++i) {
       AcquireOptions options;
-      options.ttl = Millis{5000};
+      options.ttl = world_.swarm.guard ? std::min(world_.swarm.max_ttl, Millis{5000}) : Millis{5000};
       call(i, "n" + std::to_string(i), options, true);
     }
   });

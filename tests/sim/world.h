@@ -22,8 +22,10 @@ struct World {
   Swarm swarm;
   Trace trace;
   std::uint64_t connections = 0;
-  // Tokens with a key that was set when its ttl had passed since the send, by a connection that had ended:
-  // clean-up may have given up by then, and such a key ends by itself.
+  std::uint64_t server_ids = 0;
+  // Tokens with a key that nobody could know of: it was set when its ttl had passed since the send, by a
+  // connection that had ended, so that clean-up may have given up; it came back with an old snapshot; a clock
+  // that was stepped back made it live longer. Such a key ends by itself.
   std::set<Token> very_late;
 
   // Faults stop at swarm.faults_stop: from then on nothing breaks, stops or is refused.
