@@ -331,7 +331,7 @@ TEST(ConnectionFaults, KillsNobodyWhenNothingWasUnanswered) {
 TEST(ConnectionFaults, AnExtensionIsNotSentAgainBehindItsRelease) {
   std::atomic<int> extends{0};
   FakeServer server(after_handshake([&](int, const Words& words) -> Act {
-    const bool extends_key = words.size() == 7;
+    const bool extends_key = words.size() == 8;
     if (extends_key) ++extends;
     if (extends_key && words[0] == "EVALSHA") return {.bytes = "-NOSCRIPT No matching script.\r\n"};
     return {.bytes = ":1\r\n"};
