@@ -105,17 +105,20 @@ struct BreakOptions {
   std::stop_token stop{};  // ends the wait; what was taken over then expires by itself
 };
 
+// What became of the lock.
 enum class BreakResult : std::uint8_t {
   broken,      // nobody has it any more, and its keys are deleted
   nothing,     // q nodes answered, and none of them had a key of that name
   interrupted  // `stop` came: the former owner has lost it; it is free to others after `expires_in`
 };
 
+// One node's part in it.
 struct BrokenKey {
   NodeKey found;        // what was there before
   bool broken = false;  // the node is out of the former owner's hands, also if it had no key
 };
 
+// What breaking a lock came to.
 struct Break {
   BreakResult result = BreakResult::nothing;
   std::vector<BrokenKey> nodes;

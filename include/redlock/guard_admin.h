@@ -21,6 +21,7 @@
 
 namespace redlock::admin {
 
+// What the guard makes of a node.
 enum class GuardState : std::uint8_t {
   ready,        // its votes count
   settling,     // they will, when no lock that it may have forgotten can still be held
@@ -48,6 +49,7 @@ struct InitOptions {
   bool reconfigure = false;
 };
 
+// What became of a node.
 enum class InitOutcome : std::uint8_t {
   marked,     // ready now; with reconfigure: settles
   untouched,  // nothing was wrong with it, and nothing was written
@@ -56,6 +58,7 @@ enum class InitOutcome : std::uint8_t {
 };
 [[nodiscard]] REDLOCK_API std::string_view to_string(InitOutcome outcome);
 
+// One node, as it was found and left.
 struct NodeInit {
   std::string node;  // label, never a password
   GuardState found = GuardState::unreachable;
@@ -65,6 +68,7 @@ struct NodeInit {
   std::chrono::milliseconds settling{0};  // with reconfigure: how long, from now
 };
 
+// What marking the nodes came to.
 struct Init {
   bool done = false;     // all nodes that were to be marked are
   bool written = false;  // at least one was
@@ -97,6 +101,7 @@ struct NodeStatus {
   std::string text;                  // the server's words, or what is mismatched
 };
 
+// All nodes, and whether locks can be had.
 struct Status {
   std::vector<NodeStatus> nodes;
   int quorum = 0;
@@ -118,6 +123,7 @@ enum class Severity : std::uint8_t {
 };
 [[nodiscard]] REDLOCK_API std::string_view to_string(Severity severity);
 
+// Something that an operator should know.
 struct Finding {
   std::string id;  // stable: "evicting", "same-host"; docs/operations.md has them all
   Severity severity = Severity::note;
@@ -126,6 +132,7 @@ struct Finding {
   std::string remedy;              // one line; may be empty
 };
 
+// What the doctor is told beyond the client.
 struct DoctorOptions {
   // Whose rights are looked at; empty: those of the user that the options log in as.
   std::string lock_user{};

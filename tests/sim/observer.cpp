@@ -108,7 +108,8 @@ void Observer::granted(Process& process, const std::string& name, const client::
     fault("S2: " + process.name() + " was granted a lease with " + std::to_string(left.count()) + " us left");
   lease->name = name;
   claim(process, grant.token, *lease);
-  if (grant.fencing != core::kNoFencing)
+  // Who adopts a lease keeps its token.
+  if (grant.fencing != core::kNoFencing && !lease->adopted)
     history_.fenced(lease->claim, static_cast<std::uint64_t>(grant.fencing));
 }
 

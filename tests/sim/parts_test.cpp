@@ -212,6 +212,7 @@ TEST(RedisModel, CutsALifeThatNoClientGave) {
   node.clock.step(-1s);
   auto extend = request(RequestKind::extend, 1, 500ms);
   extend.max_ttl = 1000ms;
+  extend.cut_life = true;
   EXPECT_EQ(node.execute(10s, extend, "k").kind, ReplyKind::granted);
   EXPECT_EQ(node.keys(10s).at("k").expires, 1012ms);
 }

@@ -29,6 +29,7 @@ void Process::start() {
   for (const auto& server : servers_) config.node_labels.push_back("node" + std::to_string(server->index()));
   config.prefix = "lock:";
   config.guard = {world_.swarm.guard, world_.swarm.terms(), world_.swarm.grace};
+  config.max_ttl = config.guard.on ? config.guard.terms.max_ttl : config.max_ttl;
   config.max_waiters_per_name = world_.dice.coin() ? 10000 : 2;
   client_ = std::make_unique<client::Client>(*this, std::move(config));
   for (std::size_t i = 0; i < links_.size(); ++i) {
