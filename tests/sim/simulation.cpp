@@ -30,7 +30,8 @@ class Simulation {
   Outcome run() {
     for (int i = 0; i < world_.swarm.nodes; ++i) {
       const bool in_step = world_.swarm.nodes_in_step;
-      const SkewedClock clock{in_step ? Micros{world_.dice.between(1800000000, 1803000000)}
+      const Micros apart = Micros{world_.swarm.max_ttl} / 10;
+      const SkewedClock clock{in_step ? Micros{1800000000} + Micros{world_.dice.between(0, apart.count())}
                                       : Micros{world_.dice.between(0, 3600000000)},
                               world_.dice.between(world_.swarm.node_ppm_low, world_.swarm.node_ppm_high)};
       servers_.push_back(std::make_unique<Server>(world_, i, clock));

@@ -92,6 +92,8 @@ void draw_guard(Dice& dice, Swarm& s) {
   }
   s.initialised = dice.chance(800000);
   s.max_ttl = dice.coin() ? s.ttl_high : s.ttl_high + Millis{dice.between(0, 2000)};
+  // What clocks drift apart in one run is more than fencing tolerates of a shorter one.
+  if (s.max_ttl < 1s) s.fenced_per_million = 0;
   s.grace = dice.chance(800000) ? Millis{0} : Millis{dice.between(1, 500)};
   s.faults_stop += std::min(Micros{s.max_ttl} * 2, 4000000us);
   constexpr std::int64_t kMost = 450;
