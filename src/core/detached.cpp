@@ -88,7 +88,8 @@ expected<Detached, std::string> Detached::parse(std::string_view text) {
   const auto token = Token::parse(next_word(text));
   if (!token) return fault("the second word is no token of 32 hexadecimal digits");
   const auto validity = parse_duration(next_word(text));
-  if (!validity) return fault("the validity: " + validity.error());
+  // Not in its own words, which repeat what stands there: in a text that went wrong that may be the token.
+  if (!validity) return fault("the third word is no length of time such as 9s or 1500ms");
   std::optional<std::uint64_t> fencing;
   if (mark == kFencedMark && !(fencing = fencing_of(next_word(text))))
     return fault("the fourth word is no fencing token, a number that begins with no zero");
