@@ -148,6 +148,8 @@ Judgement Guard::judge(Node node, const Reading& reading, Instant now) const {
   if (!as_marked || place.owes || place.suspect)
     return {Cause::settling, settle_time(setup_.terms.max_ttl, grace)};
   if (reading.settling) return {Cause::settling, reading.settling_left};
+  // Somebody's clock jumped, perhaps ours, after this was asked: then T0 of its votes is not what it seems.
+  if (doubt_ && !passed(*doubt_, reading.sent)) return {Cause::unverified, kNoTimeLeft};
   if (!place.verified || elapsed(place.verified_at, reading.sent) > kVerifiedFor)
     return {Cause::unverified, kNoTimeLeft};
   return {Cause::none, kNoTimeLeft};

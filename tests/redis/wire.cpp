@@ -55,6 +55,13 @@ Value Wire::command(const std::vector<std::string_view>& words) {
   return read();
 }
 
+std::vector<Value> Wire::exchange(const std::string& resp, std::size_t replies) {
+  write(resp);
+  std::vector<Value> values;
+  while (values.size() < replies) values.push_back(read());
+  return values;
+}
+
 Value Wire::raw(const std::string& resp) {
   write(resp);
   return read();

@@ -25,6 +25,8 @@ class Wire {
   Value command(const std::vector<std::string_view>& words);
   // One command that is encoded already.
   Value raw(const std::string& resp);
+  // Commands in one write, and so many answers.
+  std::vector<Value> exchange(const std::string& resp, std::size_t replies);
   // What a server says before it was asked.
   Value read();
 

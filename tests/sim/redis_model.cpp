@@ -45,7 +45,8 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     }
     case RequestKind::extend:
       if (entry == nullptr && !request.heal) return {ReplyKind::missing, Cause::missing};
-      if (entry != nullptr && entry->owner != request.token) return held();
+      if (entry != nullptr && entry->owner != request.token)
+        return {ReplyKind::held, Cause::held, entry->expires - now};
       if (request.fencing != core::kNoFencing) raise(truth, request, key);
       if (entry == nullptr) return set();
       if (entry->expires < now + request.ttl) {
@@ -65,7 +66,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     case RequestKind::release:
     case RequestKind::undo:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
-      if (entry->owner != request.token) return held();
+      if (entry->owner != request.token) return {ReplyKind::held, Cause::held};
       data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
   }

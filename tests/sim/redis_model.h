@@ -19,6 +19,7 @@ class RedisModel {
   struct Entry {
     Token owner;
     core::Millis expires{0};  // gone once the server's clock, in whole milliseconds, is past it
+    friend bool operator==(const Entry&, const Entry&) = default;
   };
   using Keys = std::map<std::string, Entry, std::less<>>;
   // What a snapshot holds and a replica copies.
@@ -26,6 +27,7 @@ class RedisModel {
     Keys keys;
     std::optional<core::Mark> mark;
     std::optional<core::Millis> settles_until;
+    friend bool operator==(const Data&, const Data&) = default;
   };
   // What INFO says.
   struct Identity {
