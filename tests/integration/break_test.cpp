@@ -46,7 +46,7 @@ TEST_F(BreakTest, ALivingHolderIsToldAndNobodyHoldsBeforeItKnows) {
   std::atomic<bool> overlap = false;
   std::atomic<bool> done = false;
   std::thread waiter([&] {
-    auto next = waiters.acquire("a");
+    auto next = waiters.acquire("a", {.ttl = 6s});
     overlap = !lease->lost().stop_requested() && lease->valid_for() > 0ms;
     done = true;
   });
@@ -68,10 +68,9 @@ TEST_F(BreakTest, ALivingHolderIsToldAndNobodyHoldsBeforeItKnows) {
   EXPECT_TRUE(told_early) << "by its next extension, not by the end of its time";
   EXPECT_GT(ticks, 1);
   EXPECT_EQ(broken->expires_in, 0ms);
-  for (const auto& key : broken->nodes) {
-    EXPECT_TRUE(key.broken);
-    EXPECT_TRUE(key.found.state == KeyState::free || key.found.owner == token) << key.found.owner;
-  }
+  for (const auto& key : broken->nodes) EXPECT_TRUE(key.broken);
+  // The fifth may have been seen with an attempt of the waiter's on it.
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(broken->nodes[i].found.owner, token) << i;
   EXPECT_EQ(broken->nodes[0].found.state, KeyState::held);
   waiter.join();
   EXPECT_FALSE(overlap);
