@@ -68,9 +68,11 @@ TEST_F(BreakTest, ALivingHolderIsToldAndNobodyHoldsBeforeItKnows) {
   EXPECT_TRUE(told_early) << "by its next extension, not by the end of its time";
   EXPECT_GT(ticks, 1);
   EXPECT_EQ(broken->expires_in, 0ms);
-  for (const auto& key : broken->nodes) EXPECT_TRUE(key.broken);
-  // The fifth may have been seen with an attempt of the waiter's on it.
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(broken->nodes[i].found.owner, token) << i;
+  // The fifth is free to the waiter: his attempt may stand on it when it is looked at, or come in between.
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(broken->nodes[i].broken) << i;
+    EXPECT_EQ(broken->nodes[i].found.owner, token) << i;
+  }
   EXPECT_EQ(broken->nodes[0].found.state, KeyState::held);
   waiter.join();
   EXPECT_FALSE(overlap);
