@@ -1,9 +1,10 @@
 // admin::init on real servers: what it marks, and all that it refuses without writing anything.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "integration/five_masters.h"
@@ -195,15 +196,28 @@ TEST_F(InitTest, ReconfigureSettlesByTheLongerMaxTtlAndRefusesTheOld) {
   EXPECT_FALSE(refused.written);
 }
 
-TEST_F(InitTest, TwoAtOnceAreHarmless) {
-  std::vector<admin::Init> results(4);
-  {
-    std::vector<std::jthread> threads;
-    for (auto& result : results) threads.emplace_back([&result] { result = init(); });
+// Operators are processes of their own.
+TEST_F(InitTest, SeveralAtOnceAreHarmless) {
+  std::vector<pid_t> operators;
+  for (int i = 0; i < 4; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto result = init();
+      const auto failed = [](const auto& node) { return node.outcome == InitOutcome::failed; };
+      _exit(std::any_of(result.nodes.begin(), result.nodes.end(), failed) ? 2 : result.done ? 0 : 1);
+    }
+    ASSERT_GT(child, 0);
+    operators.push_back(child);
   }
-  EXPECT_TRUE(std::any_of(results.begin(), results.end(), [](const auto& result) { return result.done; }));
-  for (const auto& result : results)
-    for (const auto& node : result.nodes) EXPECT_TRUE(node.outcome != InitOutcome::failed) << node.text;
+  int done = 0;
+  for (const pid_t child : operators) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_LE(WEXITSTATUS(status), 1) << "some node failed";
+    done += WEXITSTATUS(status) == 0 ? 1 : 0;
+  }
+  EXPECT_GE(done, 1);
   EXPECT_EQ(marked(), 3);
   EXPECT_EQ(settling(), 0);
 }
