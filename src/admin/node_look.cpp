@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admin/look.h"
 #include "redis/guard_wire.h"
 #include "redis/info.h"
 #include "redlock/duration.h"
@@ -15,24 +16,11 @@ namespace {
 
 using redis::info_field;
 
-bool unreachable(Cause cause) {
-  switch (cause) {
-    case Cause::timed_out:
-    case Cause::connecting:
-    case Cause::not_connected:
-    case Cause::tls:
-    case Cause::disconnected:
-    case Cause::backlog:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void fail(NodeLook& look, Cause cause, std::string_view text) {
   look.cause = cause;
   look.text = redis::clean_text(text);
-  look.state = unreachable(cause) ? GuardState::unreachable : GuardState::refused;
+  const bool unreachable = state_without_answer(cause) == KeyState::unreachable;
+  look.state = unreachable ? GuardState::unreachable : GuardState::refused;
 }
 
 void read(const Answer& answer, NodeLook& look) {
