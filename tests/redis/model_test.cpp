@@ -43,6 +43,7 @@ class Truth : public testing::Test {
     const auto found = redis::read_verification(values.data());
     identity_.run_id = found->run_id;
     identity_.replid = found->reading.replid;
+    began_ = found->reading.node_time;
   }
   static std::uint64_t number(const char* name, std::uint64_t otherwise) {
     const char* text = std::getenv(name);
@@ -65,6 +66,7 @@ class Truth : public testing::Test {
       step.request.want_time_left = dice_.coin();
       step.request.cut_life = dice_.coin();
       if (step.request.cut_life) step.request.max_ttl = dice_.coin() ? Millis{2} : Millis{1000};
+      if (dice_.chance(300000)) draw_fencing(step.request);
       step.replies = static_cast<std::size_t>(redis::replies_expected(step.request));
     } else if (kind < 85) {
       step.kind = Step::Kind::verify;
@@ -79,6 +81,21 @@ class Truth : public testing::Test {
       step.kind = Step::Kind::flush;
     }
     return step;
+  }
+
+  // Counters near the server's clock by an hour, so that the moment of the step does not matter; and raises
+  // that are refused, two days ahead.
+  void draw_fencing(core::Request& request) {
+    request.max_ttl = std::chrono::hours(5);
+    request.cut_life = false;
+    request.fencing = began_.count() + dice_.between(0, 1000000);
+    if (request.kind == RequestKind::acquire) {
+      request.fenced = true;
+      return;
+    }
+    request.want_time_left = false;
+    if (request.kind != RequestKind::extend) request.kind = RequestKind::raise;
+    if (dice_.chance(200000)) request.fencing += Micros{std::chrono::hours(48)}.count();
   }
 
   core::Mark draw_mark() {
@@ -138,18 +155,34 @@ class Truth : public testing::Test {
     return false;
   }
 
+  static Millis end_of(const RedisModel& model, const std::string& key) {
+    const auto found = model.data.keys.find(key);
+    return found == model.data.keys.end() ? Millis{0} : found->second.expires;
+  }
+
   void step_all(const Step& step, const redis::Value* said, Micros before, Micros behind) {
     const auto earlier = std::exchange(models_, {});
-    const auto go_on = [&](RedisModel model, Micros at) {
-      if (!agrees(model, step, said, at)) return;
-      model.keys(at);
+    const auto keep = [&](RedisModel model) {
       for (const auto& other : models_)
         if (other.data == model.data) return;
       models_.push_back(std::move(model));
     };
+    const auto go_on = [&](RedisModel model, Micros at, bool late) {
+      const auto was = end_of(model, step.key);
+      if (!agrees(model, step, said, at)) return;
+      model.keys(at);
+      // What is alive is decided when a script begins, and what it sets lives from when it does.
+      if (late && end_of(model, step.key) != was && end_of(model, step.key) > Millis{0}) {
+        RedisModel other = model;
+        other.data.keys.at(step.key).expires += Millis{1};
+        keep(std::move(other));
+      }
+      keep(std::move(model));
+    };
+    const bool two = before / 1000 != behind / 1000;
     for (const auto& model : earlier) {
-      go_on(model, before);
-      if (before / 1000 != behind / 1000) go_on(model, behind);
+      go_on(model, before, two);
+      if (two) go_on(model, behind, false);
     }
   }
 
@@ -198,6 +231,7 @@ class Truth : public testing::Test {
   redis::Encoder encoder_;
   Dice dice_;
   RedisModel::Identity identity_;
+  Micros began_{0};                 // by the server's clock
   std::vector<RedisModel> models_;  // whichever of them is the true one
 };
 

@@ -13,28 +13,38 @@ bool RedisModel::settling(core::Micros truth) const {
   return data.settles_until && now(truth) <= *data.settles_until;
 }
 
-core::Reading RedisModel::check(core::Micros truth) {
-  core::Reading reading;
-  reading.node_time = clock.read(truth);
-  reading.master = identity.master;
-  reading.replid = identity.replid;
-  reading.was_replica = identity.second_replid;
-  reading.replicas = identity.replicas;
-  reading.evicted = identity.evicted;
-  if (data.mark) {
-    reading.mark_state = core::MarkState::present;
-    reading.mark = *data.mark;
+void RedisModel::read(core::Micros truth, Command from, Command to, core::Verification& found) const {
+  auto& reading = found.reading;
+  const auto has = [&](Command command) { return from <= command && command < to; };
+  if (has(mget)) {
+    if (data.mark) {
+      reading.mark_state = core::MarkState::present;
+      reading.mark = *data.mark;
+    }
+    // Its value is when it ends, so what is left of it is reckoned from TIME.
+    reading.settling = settling(truth);
+    if (reading.settling) reading.settling_left = *data.settles_until;
   }
-  reading.settling = settling(truth);
-  if (reading.settling) reading.settling_left = std::max(*data.settles_until - now(truth), Millis{0});
-  return reading;
+  if (has(time)) {
+    reading.node_time = clock.read(truth);
+    if (reading.settling) reading.settling_left = std::max(reading.settling_left - now(truth), Millis{0});
+  }
+  if (has(info_replication)) {
+    reading.master = identity.master;
+    reading.replid = identity.replid;
+    reading.was_replica = identity.second_replid;
+    reading.replicas = identity.replicas;
+  }
+  if (has(info_rest)) {
+    reading.evicted = identity.evicted;
+    found.run_id = identity.run_id;
+    found.evicts = identity.evicts;
+  }
 }
 
-core::Verification RedisModel::verify(core::Micros truth) {
+core::Verification RedisModel::verify(core::Micros truth) const {
   core::Verification found;
-  found.reading = check(truth);
-  found.run_id = identity.run_id;
-  found.evicts = identity.evicts;
+  read(truth, mget, all_commands, found);
   return found;
 }
 

@@ -32,7 +32,7 @@ void Process::ask(core::Node node, Outstanding&& what) {
     event.node = n;
     event.tag = what.tag;
     event.ask = what.ask;
-    event.answer.reply = {ReplyKind::unknown, why};
+    event.why = why;
     readable_.push_back(event);
   };
   if (link.state == LinkState::down) return unsent(Cause::not_connected);
@@ -43,7 +43,9 @@ void Process::ask(core::Node node, Outstanding&& what) {
 void Process::enqueue(Link& link, Outstanding&& what) {
   what.order = ++next_order_;
   what.due = link.state == LinkState::up ? truth() + timeout_of(link, what) : Micros::max();
+  link.next_due = std::min(link.next_due, what.due);
   link.outstanding.push_back(std::move(what));
+  ++link.unsent;
 }
 
 // What the guard asks for has a time of its own.
@@ -56,27 +58,47 @@ Micros Process::timeout_of(const Link& link, const Outstanding& what) const {
 void Process::flush() {
   if (!alive()) return;
   for (auto& link : links_) {
-    if (link.state != LinkState::up) continue;
+    if (link.state != LinkState::up || link.unsent == 0) continue;
     if (world_.swarm.guard) append_check(link);
-    for (auto& o : link.outstanding) {
-      if (o.sent_yet) continue;
+    for (auto i = link.outstanding.size() - std::exchange(link.unsent, 0); i < link.outstanding.size(); ++i) {
+      auto& o = link.outstanding[i];
       o.sent_yet = true;
       o.sent = world_.queue.now();
-      poke(o.due);
-      link.connection->send({o.order, o.ask, o.request, o.key, o.mend, o.sent});
+      transmit(link, o);
     }
   }
 }
 
-void Process::replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) {
+// A check, or a verification, may reach the server in two pieces.
+void Process::transmit(Link& link, const Outstanding& o) {
+  Flight flight;
+  flight.order = o.order;
+  flight.ask = o.ask;
+  flight.request = o.request;
+  flight.key = o.key;
+  flight.mend = o.mend;
+  flight.sent = o.sent;
+  flight.evicted = o.evicted;
+  const bool examines = o.ask == Ask::check || o.ask == Ask::verify;
+  if (examines && !world_.calm() && dice_.chance(world_.swarm.split_per_million)) {
+    const auto cut = static_cast<RedisModel::Command>(dice_.between(1, RedisModel::all_commands - 1));
+    Flight first = flight;
+    first.to = flight.from = cut;
+    link.connection->send(std::move(first));
+  }
+  link.connection->send(std::move(flight));
+}
+
+void Process::replied(std::uint64_t connection, std::uint64_t order, AnswerPtr answer) {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     if (links_[i].connection == nullptr || links_[i].connection->id() != connection) continue;
     Readable event;
     event.node = static_cast<int>(i);
     event.connection = connection;
     event.order = order;
-    event.answer = answer;
-    readable_.push_back(event);
+    event.answer = std::move(answer);
+    readable_.push_back(std::move(event));
+    break;
   }
   run();
 }
@@ -88,7 +110,8 @@ void Process::ended(std::uint64_t connection) {
     event.kind = Readable::Kind::ended;
     event.node = static_cast<int>(i);
     event.connection = connection;
-    readable_.push_back(event);
+    readable_.push_back(std::move(event));
+    break;
   }
   run();
 }
@@ -104,7 +127,7 @@ void Process::handle(const Readable& event) {
       if (link.connection != nullptr && link.connection->id() == event.connection) {
         link.connection.reset();
         drop(event.node, Cause::disconnected);
-        connect(event.node, world_.dice.skewed(world_.swarm.reconnect_most));
+        connect(event.node, dice_.skewed(world_.swarm.reconnect_most));
       }
       break;
     case Readable::Kind::connected:
@@ -115,7 +138,7 @@ void Process::handle(const Readable& event) {
         drop(event.node, Cause::not_connected);
       break;
     case Readable::Kind::unsent:
-      unanswered(event.node, event.ask, event.tag, event.answer.reply);
+      unanswered(event.node, event.ask, event.tag, {ReplyKind::unknown, event.why});
       break;
   }
 }
@@ -132,14 +155,14 @@ void Process::on_reply(int node, const Readable& event) {
   link.smoothed = link.smoothed == Micros{0} ? took : (link.smoothed * 7 + took) / 8;
   switch (o.ask) {
     case Ask::request:
-      return on_vote(node, o, event.answer);
+      return on_vote(node, o, *event.answer);
     case Ask::check:
-      return on_check(node, o, event.answer);
+      return on_check(node, o, *event.answer);
     case Ask::verify:
-      if (!o.timed_out) on_verification(node, event.answer.found, o.asked);
+      if (!o.timed_out) on_verification(node, event.answer->found, o.asked);
       return;
     case Ask::mend:
-      if (!o.timed_out) client_->on_mended(core::node_at(node), event.answer.mended);
+      if (!o.timed_out) client_->on_mended(core::node_at(node), event.answer->mended);
       return;
     case Ask::trim:
       return;
@@ -151,6 +174,9 @@ void Process::drop(int node, Cause why) {
   auto& link = links_[static_cast<std::size_t>(node)];
   const bool was_up = std::exchange(link.state, LinkState::down) == LinkState::up;
   auto gone = std::exchange(link.outstanding, {});
+  link.unsent = 0;
+  link.next_due = Micros::max();
+  link.evicted_at.reset();
   auto votes = std::exchange(link.votes, {});
   if (was_up) client_->on_node_down(core::node_at(node));
   for (const auto& vote : votes) answer(node, vote.tag, {ReplyKind::unknown, why});
@@ -170,16 +196,16 @@ void Process::on_connected(int node, const Readable& made) {
        (next = std::find_if(readable_.begin(), readable_.end(), unsent)) != readable_.end();) {
     const Readable event = *next;
     readable_.erase(next);
-    unanswered(node, event.ask, event.tag, event.answer.reply);
+    unanswered(node, event.ask, event.tag, {ReplyKind::unknown, event.why});
   }
   link.state = LinkState::up;
   const auto took = truth() - link.attempt_began;
   if (link.smoothed == Micros{0}) link.smoothed = took;
   for (auto& o : link.outstanding)
-    if (!o.sent_yet) o.due = truth() + timeout_of(link, o);
+    if (!o.sent_yet) link.next_due = std::min(link.next_due, o.due = truth() + timeout_of(link, o));
   world_.trace(truth(), name_, "connected to node", node, "by", link.connection->id());
-  client_->on_identified(core::node_at(node), made.answer.found.run_id);
-  if (world_.swarm.guard) on_verification(node, made.answer.found, link.hello);
+  client_->on_identified(core::node_at(node), made.answer->found.run_id);
+  if (world_.swarm.guard) on_verification(node, made.answer->found, link.hello);
   client_->on_node_up(core::node_at(node));
 }
 
@@ -196,7 +222,7 @@ void Process::try_connect(int node) {
   const auto now = world_.queue.now();
   link.attempt_began = now;
   link.hello = clocks_.read(now);
-  const auto there = std::max(now, link.way.blocked_out) + world_.network_delay();
+  const auto there = std::max(now, link.way.blocked_out) + world_.network_delay(dice_);
   world_.queue.at(there, [this, node, &server] {
     if (!alive()) return;
     auto& link = links_[static_cast<std::size_t>(node)];
@@ -206,20 +232,24 @@ void Process::try_connect(int node) {
     if (server.state() != Server::State::up || late) {
       event.kind = Readable::Kind::refused;
       readable_.push_back(event);
-      connect(node, world_.dice.skewed(world_.swarm.reconnect_most) + Micros{1000});
+      connect(node, dice_.skewed(world_.swarm.reconnect_most) + Micros{1000});
       run();
       return;
     }
-    link.connection =
-        std::make_shared<Connection>(world_, server, *this, link.way, ++world_.connections, id_);
+    link.connection = std::make_shared<Connection>(
+        world_, server, *this, link.way, ++world_.connections, id_,
+        world_.dice_for(World::Luck::connection, static_cast<std::uint64_t>(id_),
+                        static_cast<std::uint64_t>(node) << 32U | ++connections_));
     server.accept(link.connection);
     event.kind = Readable::Kind::connected;
     event.connection = link.connection->id();
-    event.answer.found = server.introduce();
-    world_.queue.at(std::max(world_.queue.now(), link.way.blocked_back) + world_.network_delay(),
-                    [this, event] {
+    auto found = std::make_shared<Answer>();
+    found->found = server.introduce();
+    event.answer = std::move(found);
+    world_.queue.at(std::max(world_.queue.now(), link.way.blocked_back) + world_.network_delay(dice_),
+                    [this, event = std::make_shared<Readable>(std::move(event))] {
                       if (!alive()) return;
-                      readable_.push_back(event);
+                      readable_.push_back(std::move(*event));
                       run();
                     });
   });

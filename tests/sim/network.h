@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/guard.h"
 #include "core/request.h"
+#include "sim/redis_model.h"
 #include "sim/world.h"
 
 namespace redlock::sim {
@@ -21,6 +23,10 @@ enum class Ask : std::uint8_t { request, check, verify, mend, trim };
 struct Flight {
   std::uint64_t order = 0;  // of the requests on this connection
   Ask ask = Ask::request;
+  // Of a check or verification that the server reads in two turns, one half, and nothing of the other.
+  RedisModel::Command from = RedisModel::mget;
+  RedisModel::Command to = RedisModel::all_commands;
+  std::optional<std::int64_t> evicted;  // check: without INFO stats, since this was read just before
   core::Request request;
   std::string key;
   core::GuardOrder mend;
@@ -35,11 +41,13 @@ struct Answer {
   bool may_vote = true;
 };
 
+using AnswerPtr = std::shared_ptr<const Answer>;
+
 // What a process hears of its connection.
 class Listener {
  public:
   virtual ~Listener() = default;
-  virtual void replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) = 0;
+  virtual void replied(std::uint64_t connection, std::uint64_t order, AnswerPtr answer) = 0;
   virtual void ended(std::uint64_t connection) = 0;
 };
 
@@ -52,8 +60,15 @@ struct Way {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(World& world, Server& server, Listener& listener, const Way& way, std::uint64_t id, int process)
-      : world_(world), server_(server), listener_(&listener), way_(way), id_(id), process_(process) {}
+  Connection(World& world, Server& server, Listener& listener, const Way& way, std::uint64_t id, int process,
+             Dice dice)
+      : world_(world),
+        server_(server),
+        listener_(&listener),
+        way_(way),
+        id_(id),
+        process_(process),
+        dice_(dice) {}
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] int process() const { return process_; }
@@ -64,7 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From the process. Lost without a word once the connection has been severed.
   void send(Flight flight);
   // From the server.
-  void reply(std::uint64_t order, const Answer& answer);
+  void reply(std::uint64_t order, AnswerPtr answer);
 
   // Ends it. What was on its way to the server arrives up to a point that is drawn, late if the swarm says
   // so; the process hears of the end when it has heard the answers that were before it.
@@ -74,7 +89,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The server drops what it has not executed (CLIENT KILL).
   void kill_leftovers();
 
-  std::deque<Flight> unread;  // the server's: arrived while it was stopped
+  // ---- the server's: what arrived while it was stopped, and the half of a check that it has read
+  std::deque<Flight> unread;
+  Answer half;
 
  private:
   void schedule_arrival(core::Micros at);
@@ -85,6 +102,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Way& way_;
   std::uint64_t id_;
   int process_;
+  Dice dice_;
   bool severed_ = false;
   std::uint64_t epoch_ = 0;  // arrivals scheduled before the connection ended are void
   core::Micros last_arrival_{0};

@@ -1,12 +1,15 @@
 // The parts of the simulated world must themselves be right: clocks, the queue of events, the model of Redis.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
 #include <vector>
 
 #include "sim/clock.h"
 #include "sim/event_queue.h"
 #include "sim/random.h"
 #include "sim/redis_model.h"
+#include "sim/world.h"
 
 namespace redlock::sim {
 namespace {
@@ -72,6 +75,35 @@ TEST(EventQueue, RunsInOrderOfTimeAndThenOfMaking) {
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_FALSE(queue.run_one());
   EXPECT_EQ(queue.now(), 2ms);
+}
+
+// A later test of many seeds leans on it: what one part of the world draws is its own business.
+TEST(World, EverybodyHasDiceOfTheirOwn) {
+  const World world(1, Swarm{}, false);
+  std::set<std::uint64_t> seen;
+  for (const auto what : {World::Luck::process, World::Luck::fault}) {
+    for (std::uint64_t which = 0; which < 20; ++which) {
+      for (std::uint64_t nth = 0; nth < 20; ++nth) seen.insert(world.dice_for(what, which, nth).next());
+    }
+  }
+  EXPECT_EQ(seen.size(), 800U);
+  EXPECT_EQ(world.dice_for(World::Luck::fault, 3, 4).next(), world.dice_for(World::Luck::fault, 3, 4).next());
+  EXPECT_NE(World(2, Swarm{}, false).dice_for(World::Luck::fault, 3, 4).next(),
+            world.dice_for(World::Luck::fault, 3, 4).next());
+}
+
+TEST(EventQueue, HoldsActionsUntilTheyAreCalledAndEndsThemOnce) {
+  const auto counted = std::make_shared<int>(0);
+  {
+    EventQueue queue;
+    for (int i = 0; i < 100; ++i) queue.at(core::Micros{i % 7}, [counted] { ++*counted; });
+    EXPECT_EQ(counted.use_count(), 101);
+    queue.run_until(3us);
+    EXPECT_EQ(counted.use_count(), 1 + 42);
+    queue.at(9us, [counted] { ++*counted; });
+  }
+  EXPECT_EQ(*counted, 58);
+  EXPECT_EQ(counted.use_count(), 1);
 }
 
 TEST(RedisModel, TheFirstOwnsTheKeyUntilItsLifeIsOver) {
@@ -156,15 +188,35 @@ TEST(RedisModel, SettlesOnceForAnIncarnationAndAgainWhenToldTo) {
   using core::MendResult;
   RedisModel node(SkewedClock{});
   auto order = order_for(node, 0ms);
-  EXPECT_EQ(node.check(0ms).mark_state, core::MarkState::missing);
+  EXPECT_EQ(node.verify(0ms).reading.mark_state, core::MarkState::missing);
   EXPECT_EQ(node.mend(0ms, order), MendResult::done);
-  EXPECT_EQ(node.check(5ms).settling_left, 1007ms);
-  EXPECT_EQ(node.check(5ms).mark, order.mark);
+  EXPECT_EQ(node.verify(5ms).reading.settling_left, 1007ms);
+  EXPECT_EQ(node.verify(5ms).reading.mark, order.mark);
   EXPECT_EQ(node.mend(500ms, order), MendResult::unneeded);
   order.why = core::Why::again;
   EXPECT_EQ(node.mend(500ms, order), MendResult::done);
   EXPECT_TRUE(node.settling(1512ms));
   EXPECT_FALSE(node.settling(1513ms));
+}
+
+// What comes between two turns of the server is in what is read behind it, and in nothing before.
+TEST(RedisModel, ACheckCanBeReadInTwoTurns) {
+  for (const auto cut : {RedisModel::time, RedisModel::info_replication, RedisModel::info_rest}) {
+    RedisModel node(SkewedClock{});
+    auto order = order_for(node, 0ms);
+    node.mend(0ms, order);
+    core::Verification found;
+    node.read(5ms, RedisModel::mget, cut, found);
+    node.data = {};
+    node.identity.master = false;
+    node.identity.evicted = 3;
+    node.read(7ms, cut, RedisModel::all_commands, found);
+    EXPECT_EQ(found.reading.mark, order.mark);
+    EXPECT_EQ(found.reading.node_time, cut == RedisModel::time ? 7ms : 5ms);
+    EXPECT_EQ(found.reading.settling_left, cut == RedisModel::time ? 1005ms : 1007ms);
+    EXPECT_EQ(found.reading.master, cut == RedisModel::info_rest);
+    EXPECT_EQ(found.reading.evicted, 3);
+  }
 }
 
 TEST(RedisModel, ARunningSettlingIsNeverShortened) {
@@ -175,7 +227,7 @@ TEST(RedisModel, ARunningSettlingIsNeverShortened) {
   order.grace = 0ms;
   order.why = core::Why::again;
   node.mend(1ms, order);
-  EXPECT_EQ(node.check(1ms).settling_left, 1511ms);
+  EXPECT_EQ(node.verify(1ms).reading.settling_left, 1511ms);
 }
 
 TEST(RedisModel, IsMarkedAnewOnlyWhereTheMarkIsTheExpectedOne) {

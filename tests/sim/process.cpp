@@ -10,8 +10,13 @@ namespace redlock::sim {
 using core::Micros;
 
 Process::Process(World& world, Observer& observer, std::vector<std::unique_ptr<Server>>& servers, int id)
-    : world_(world), observer_(observer), servers_(servers), id_(id), name_("p" + std::to_string(id)) {
-  auto& dice = world.dice;
+    : world_(world),
+      observer_(observer),
+      servers_(servers),
+      id_(id),
+      name_("p" + std::to_string(id)),
+      dice_(world.dice_for(World::Luck::process, static_cast<std::uint64_t>(id))) {
+  auto& dice = dice_;
   const auto clock = [&] {
     // Offsets apart by hours: a mixture of the two clocks must show.
     return SkewedClock{Micros{dice.between(0, 7200000000)},
@@ -30,13 +35,13 @@ void Process::start() {
   config.prefix = "lock:";
   config.guard = {world_.swarm.guard, world_.swarm.terms(), world_.swarm.grace};
   config.max_ttl = config.guard.on ? config.guard.terms.max_ttl : config.max_ttl;
-  config.max_waiters_per_name = world_.dice.coin() ? 10000 : 2;
+  config.max_waiters_per_name = dice_.coin() ? 10000 : 2;
   client_ = std::make_unique<client::Client>(*this, std::move(config));
   for (std::size_t i = 0; i < links_.size(); ++i) {
     links_[i].first_deadline = world_.queue.now() + world_.swarm.connect_timeout;
     connect(static_cast<int>(i), Micros{0});
-    poke(links_[i].first_deadline);
   }
+  arm();
 }
 
 void Process::post(Micros time, std::function<void()> work) {
@@ -53,7 +58,7 @@ void Process::pause(Micros how_long) {
   stopped_until_ = now + how_long;
   stolen_ += how_long;
   world_.trace(now, name_, "paused for us", how_long.count());
-  poke(stopped_until_);
+  arm();
 }
 
 void Process::freeze(Micros how_long) {
@@ -64,13 +69,11 @@ void Process::freeze(Micros how_long) {
   clocks_.stand_still(now, how_long);
   const auto later = [&](Micros& at) {
     if (at > now && at < Micros::max()) at += how_long;
-    poke(at);
   };
   if (wake_) later(*wake_);
   for (auto& link : links_) {
     if (link.state == LinkState::first_connect) later(link.first_deadline);
-    for (auto& o : link.outstanding)
-      if (o.due < Micros::max()) later(o.due);
+    for (auto& o : link.outstanding) later(o.due);
   }
 }
 
@@ -96,7 +99,7 @@ core::Instant Process::now() {
 }
 
 client::Random Process::random() {
-  return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, world_.dice.next()};
+  return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, dice_.next()};
 }
 
 void Process::wake_at(std::optional<core::Instant> at) {
@@ -105,38 +108,59 @@ void Process::wake_at(std::optional<core::Instant> at) {
     return;
   }
   wake_ = clocks_.when(*at);
-  if (world_.swarm.timer_late_most > Micros{0}) *wake_ += world_.dice.skewed(world_.swarm.timer_late_most);
-  if (!world_.calm() && world_.dice.chance(world_.swarm.timer_lost_per_million))
+  if (world_.swarm.timer_late_most > Micros{0}) *wake_ += dice_.skewed(world_.swarm.timer_late_most);
+  if (!world_.calm() && dice_.chance(world_.swarm.timer_lost_per_million))
     *wake_ += world_.swarm.timer_lost_most;
-  poke(*wake_);
 }
 
 // Loses the processor for a while, in the middle of whatever the client does.
 void Process::preempt() {
   lag_ += Micros{1};
-  if (world_.calm() || !world_.dice.chance(world_.swarm.preempt_per_million)) return;
-  const auto gone = world_.dice.skewed(world_.swarm.preempt_most);
+  if (world_.calm() || !dice_.chance(world_.swarm.preempt_per_million)) return;
+  const auto gone = dice_.skewed(world_.swarm.preempt_most);
   lag_ += gone;
   stolen_ += gone;
 }
 
-void Process::poke(Micros time) {
-  world_.queue.at(time, [this] { run(); });
+// Runs by itself when it next has a reason to.
+void Process::arm() {
+  if (!alive()) return;
+  bool wanted = !readable_.empty() || !work_.empty() || turn_end_wanted_;
+  Micros next = wake_.value_or(Micros::max());
+  for (const auto& link : links_) {
+    wanted = wanted || (link.unsent > 0 && link.state == LinkState::up);
+    next = std::min(next, link.state == LinkState::first_connect ? link.first_deadline : link.next_due);
+  }
+  next = std::max(wanted ? Micros{0} : next, std::max(stopped_until_, world_.queue.now()));
+  if (next >= armed_) return;
+  armed_ = next;
+  world_.queue.at(next, [this, next] {
+    if (armed_ == next) armed_ = Micros::max();
+    run();
+  });
+}
+
+bool Process::timer_due() {
+  const auto now = world_.queue.now();
+  bool due = wake_ && *wake_ <= now;
+  for (auto& link : links_) {
+    due = due || (link.state == LinkState::first_connect && link.first_deadline <= now);
+    if (link.next_due > now) continue;
+    link.next_due = Micros::max();
+    for (const auto& o : link.outstanding)
+      if (!o.timed_out) link.next_due = std::min(link.next_due, o.due);
+    due = due || link.next_due <= now;
+  }
+  return due;
 }
 
 void Process::run() {
   if (!alive() || running_) return;
-  if (world_.queue.now() < stopped_until_) return;  // whoever stopped it has poked for later
-  flush();
-  const auto now = world_.queue.now();
-  const bool timer =
-      (wake_ && *wake_ <= now) || std::any_of(links_.begin(), links_.end(), [&](const Link& link) {
-        return (link.state == LinkState::first_connect && link.first_deadline <= now) ||
-               std::any_of(link.outstanding.begin(), link.outstanding.end(),
-                           [&](const Outstanding& o) { return !o.timed_out && o.due <= now; });
-      });
-  if (!timer && readable_.empty() && work_.empty() && !turn_end_wanted_) return;
-  turn();
+  if (world_.queue.now() >= stopped_until_) {
+    flush();
+    if (timer_due() || !readable_.empty() || !work_.empty() || turn_end_wanted_) turn();
+  }
+  arm();
 }
 
 // One turn of the loop. After a stop, sockets and timers are both due; which comes first depends on where the
@@ -144,7 +168,7 @@ void Process::run() {
 void Process::turn() {
   running_ = true;
   lag_ = Micros{0};
-  const bool sockets_first = world_.dice.coin();
+  const bool sockets_first = dice_.coin();
   if (sockets_first) run_sockets();
   run_timers();
   if (!sockets_first) run_sockets();
@@ -159,7 +183,6 @@ void Process::turn() {
   running_ = false;
   lag_ = Micros{0};
   stopped_until_ = std::max(stopped_until_, end);
-  poke(end);
 }
 
 void Process::run_timers() {
@@ -168,6 +191,7 @@ void Process::run_timers() {
     auto& link = links_[i];
     if (link.state == LinkState::first_connect && due(link.first_deadline))
       drop(static_cast<int>(i), Cause::connecting);
+    if (!due(link.next_due)) continue;
     std::vector<std::pair<Ask, client::RequestTag>> late;
     for (auto& o : link.outstanding) {
       if (o.timed_out || !due(o.due)) continue;
@@ -187,7 +211,7 @@ void Process::run_sockets() {
   auto events = std::exchange(readable_, {});
   // The sockets in any order, each of them in its own.
   if (events.size() > 1) {
-    const auto first = world_.dice.below(links_.size());
+    const auto first = dice_.below(links_.size());
     const auto place = [&](const Readable& event) {
       if (event.kind == Readable::Kind::unsent)
         return std::size_t{0};  // no socket's business, and waiting longest

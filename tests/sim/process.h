@@ -40,6 +40,7 @@ class Process final : public client::Host, public Listener {
   }
   [[nodiscard]] bool alive() const { return client_ != nullptr; }
   [[nodiscard]] int id() const { return id_; }
+  [[nodiscard]] Dice& dice() { return dice_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] client::Client& client() { return *client_; }
   [[nodiscard]] const ClockPair& clocks() const { return clocks_; }
@@ -62,7 +63,7 @@ class Process final : public client::Host, public Listener {
   void trim(core::Node node, std::string_view key, core::Millis longest) override;
 
   // ---- Listener
-  void replied(std::uint64_t connection, std::uint64_t order, const Answer& answer) override;
+  void replied(std::uint64_t connection, std::uint64_t order, AnswerPtr answer) override;
   void ended(std::uint64_t connection) override;
 
  private:
@@ -73,7 +74,8 @@ class Process final : public client::Host, public Listener {
     core::Request request;
     std::string key;
     core::GuardOrder mend;
-    core::Instant asked{};  // check, verify
+    core::Instant asked{};                // check, verify
+    std::optional<std::int64_t> evicted;  // check: what was read just before
     core::Micros cap{0};
     core::Micros sent{0};
     core::Micros due{0};
@@ -98,6 +100,11 @@ class Process final : public client::Host, public Listener {
     core::Instant hello{};
     std::vector<Vote> votes;
     bool clock_known = false;
+    // What the node has evicted, and when it was asked by our clock.
+    std::int64_t evicted = 0;
+    std::optional<core::Micros> evicted_at;
+    std::size_t unsent = 0;                       // at the end of `outstanding`
+    core::Micros next_due = core::Micros::max();  // nothing that is outstanding is due before
     Way way;
   };
   // Something a socket has to say.
@@ -106,13 +113,15 @@ class Process final : public client::Host, public Listener {
     int node = 0;
     std::uint64_t connection = 0;
     std::uint64_t order = 0;
-    Answer answer;  // connected: what the handshake found
+    AnswerPtr answer;  // reply; connected: what the handshake found
     client::RequestTag tag;
     Ask ask = Ask::request;
+    Cause why = Cause::none;  // unsent
   };
 
-  void poke(core::Micros time);
   void run();
+  void arm();
+  [[nodiscard]] bool timer_due();
   void turn();
   void preempt();
   void run_sockets();
@@ -132,6 +141,7 @@ class Process final : public client::Host, public Listener {
   void enqueue(Link& link, Outstanding&& what);
   void unanswered(int node, Ask ask, const client::RequestTag& tag, const core::Reply& why);
   void append_check(Link& link);
+  void transmit(Link& link, const Outstanding& o);
   void on_vote(int node, const Outstanding& o, const Answer& answer);
   void on_check(int node, const Outstanding& o, const Answer& answer);
   void on_verification(int node, core::Verification found, core::Instant asked);
@@ -142,6 +152,7 @@ class Process final : public client::Host, public Listener {
   std::vector<std::unique_ptr<Server>>& servers_;
   int id_;
   std::string name_;
+  Dice dice_;
   ClockPair clocks_;
   core::Micros wall_error_{0};
   std::unique_ptr<client::Client> client_;
@@ -154,9 +165,11 @@ class Process final : public client::Host, public Listener {
   core::Micros lag_{0};            // how far the running turn has got beyond its begin
   core::Micros stolen_{0};
   std::optional<core::Micros> wake_;
+  core::Micros armed_ = core::Micros::max();  // when it runs next by itself
   core::Instant last_read_{};
   std::uint64_t next_token_ = 0;
   std::uint64_t next_order_ = 0;
+  std::uint64_t connections_ = 0;
 };
 
 }  // namespace redlock::sim

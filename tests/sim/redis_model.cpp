@@ -38,7 +38,10 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
   };
   switch (request.kind) {
     case RequestKind::acquire: {
-      if (entry != nullptr) return held();
+      if (entry != nullptr) {
+        if (request.fenced && entry->owner == request.token) count(truth, request, key);
+        return held();
+      }
       core::Reply reply = set();
       if (request.fenced) reply.fencing = count(truth, request, key);
       return reply;
@@ -74,7 +77,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
 }
 
 core::Fencing& RedisModel::counter(Millis now, std::string_view key) {
-  Counter& counter = counters_[std::string(key)];
+  Counter& counter = data.counters[std::string(key)];
   if (now > counter.expires) counter.value = core::kNoFencing;
   counter.expires = now + kCounterLife;
   return counter.value;

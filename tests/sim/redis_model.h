@@ -22,9 +22,16 @@ class RedisModel {
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   using Keys = std::map<std::string, Entry, std::less<>>;
+  // The fencing counter of a lock. When its day is over is not compared: nothing lasts so long here.
+  struct Counter {
+    core::Fencing value = core::kNoFencing;
+    core::Millis expires{0};
+    friend bool operator==(const Counter& a, const Counter& b) { return a.value == b.value; }
+  };
   // What a snapshot holds and a replica copies.
   struct Data {
     Keys keys;
+    std::map<std::string, Counter, std::less<>> counters;
     std::optional<core::Mark> mark;
     std::optional<core::Millis> settles_until;
     friend bool operator==(const Data&, const Data&) = default;
@@ -47,9 +54,11 @@ class RedisModel {
   const Keys& keys(core::Micros truth);
 
   // ---- the guard: check and verification as they are read, without the times of whoever asks, and the
-  // scripts that mend and trim.
-  core::Reading check(core::Micros truth);
-  core::Verification verify(core::Micros truth);
+  // scripts that mend and trim. A server may execute their commands in several turns, in this order.
+  enum Command : std::uint8_t { mget, time, info_replication, info_rest, all_commands };
+  // Those from `from` to before `to`; INFO stats, server and memory are the last.
+  void read(core::Micros truth, Command from, Command to, core::Verification& found) const;
+  [[nodiscard]] core::Verification verify(core::Micros truth) const;
   core::MendResult mend(core::Micros truth, const core::GuardOrder& order, int percent = 100);
   void trim(core::Micros truth, std::string_view key, core::Millis longest);
   [[nodiscard]] bool settling(core::Micros truth) const;
@@ -62,11 +71,6 @@ class RedisModel {
   Identity identity;
 
  private:
-  // The fencing counter of a lock.
-  struct Counter {
-    core::Fencing value = core::kNoFencing;
-    core::Millis expires{0};
-  };
   static constexpr core::Millis kCounterLife = std::chrono::hours(24);
 
   Entry* find(core::Millis now, std::string_view key);
@@ -75,7 +79,6 @@ class RedisModel {
   core::Fencing count(core::Micros truth, const core::Request& request, std::string_view key);
   core::Fencing raise(core::Micros truth, const core::Request& request, std::string_view key);
   [[nodiscard]] core::Millis now(core::Micros truth) const;
-  std::map<std::string, Counter, std::less<>> counters_;
 };
 
 }  // namespace redlock::sim

@@ -7,7 +7,11 @@ namespace redlock::sim {
 
 using core::Micros;
 
-Server::Server(World& world, int index, SkewedClock clock) : world_(world), index_(index), redis_(clock) {
+Server::Server(World& world, int index, SkewedClock clock)
+    : world_(world),
+      index_(index),
+      dice_(world.dice_for(World::Luck::server, static_cast<std::uint64_t>(index))),
+      redis_(clock) {
   redis_.identity.run_id = new_id();
   redis_.identity.replid = new_id();
   if (world_.swarm.guard && world_.swarm.initialised)
@@ -36,18 +40,18 @@ void Server::arrived(Connection& connection, Flight flight) {
   }
 }
 
-core::Reply Server::refusal() const {
+core::Reply Server::refusal() {
   constexpr Cause causes[] = {Cause::out_of_memory, Cause::misconfigured, Cause::read_only,
                               Cause::wrong_type,    Cause::permission,    Cause::max_clients,
                               Cause::master_down};
-  return {core::ReplyKind::failed, world_.dice.pick(causes)};
+  return {core::ReplyKind::failed, dice_.pick(causes)};
 }
 
 Answer Server::ask(Connection& connection, const Flight& flight) {
   const auto now = world_.queue.now();
   Answer answer;
   const bool loading = now < loading_until_;
-  const bool refuses = !loading && !world_.calm() && world_.dice.chance(world_.swarm.refusal_per_million);
+  const bool refuses = !loading && !world_.calm() && dice_.chance(world_.swarm.refusal_per_million);
   switch (flight.ask) {
     case Ask::request:
       if (loading) {
@@ -63,8 +67,7 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
       break;
     case Ask::check:
     case Ask::verify:
-      answer.found = redis_.verify(now);
-      answer.may_vote = may_vote();
+      answer = examine(connection, flight);
       if (loading) answer.found.reading.failed = Cause::loading;
       if (refuses) answer.found.reading.failed = refusal().cause;
       break;
@@ -80,6 +83,26 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
   return answer;
 }
 
+// A check without INFO stats tells old news. That counts where the policy has been on for so long that a
+// verification which still vouches for the node has seen it; what stays open is left out, unless it is asked
+// for.
+bool Server::hides_evictions(const Flight& flight) const {
+  return world_.swarm.blind_evictions || (evicts() && evicts_since_ + Micros{3000000} <= flight.sent);
+}
+
+// What is true of the node is judged at the first command: what happens later, the votes came before.
+Answer Server::examine(const Connection& connection, const Flight& flight) {
+  const auto now = world_.queue.now();
+  Answer answer = connection.half;
+  if (flight.from == RedisModel::mget) {
+    answer = {};
+    answer.may_vote = may_vote();
+  }
+  redis_.read(now, flight.from, flight.to, answer.found);
+  if (flight.evicted && hides_evictions(flight)) answer.found.reading.evicted = *flight.evicted;
+  return answer;
+}
+
 // A key that was set when its ttl had passed since the send, by a connection that had ended.
 void Server::note_lateness(const Connection& connection, const Flight& flight) {
   const bool sets =
@@ -91,6 +114,11 @@ void Server::note_lateness(const Connection& connection, const Flight& flight) {
 void Server::execute(Connection& connection, const Flight& flight) {
   const auto answer = ask(connection, flight);
   const auto now = world_.queue.now();
+  if (flight.to != RedisModel::all_commands) {
+    world_.trace(now, "node", index_, "has read half of a check by connection", connection.id());
+    connection.half = answer;
+    return;
+  }
   switch (flight.ask) {
     case Ask::request:
       world_.trace(now, "node", index_, "executes", static_cast<int>(flight.request.kind), flight.key,
@@ -112,7 +140,7 @@ void Server::execute(Connection& connection, const Flight& flight) {
                    answer.found.reading.settling ? "(settling)" : "");
       break;
   }
-  connection.reply(flight.order, answer);
+  connection.reply(flight.order, std::make_shared<const Answer>(answer));
 }
 
 void Server::stop(Micros how_long) {
@@ -132,7 +160,7 @@ void Server::resume() {
     for (auto& c : connections_)
       if (!c->unread.empty()) readable.push_back(c.get());
     if (readable.empty()) return;
-    Connection& next = *readable[world_.dice.below(readable.size())];
+    Connection& next = *readable[dice_.below(readable.size())];
     const Flight flight = std::move(next.unread.front());
     next.unread.pop_front();
     execute(next, flight);

@@ -54,6 +54,7 @@ class Server {
   // Its clock was stepped, and it did not settle since, nor was it long enough ago not to matter: a process
   // that begins now could not know.
   [[nodiscard]] bool stepped_unseen() const;
+  [[nodiscard]] bool clock_was_stepped() const { return stepped_; }
   [[nodiscard]] bool evicts() const { return redis_.identity.evicts; }
   [[nodiscard]] bool demoted() const { return !redis_.identity.master; }
   [[nodiscard]] core::Micros slowness() const;
@@ -69,13 +70,16 @@ class Server {
   void evict_some();
   core::ServerId new_id();
   [[nodiscard]] Answer ask(Connection& connection, const Flight& flight);
+  [[nodiscard]] bool hides_evictions(const Flight& flight) const;
+  [[nodiscard]] Answer examine(const Connection& connection, const Flight& flight);
   void note_lateness(const Connection& connection, const Flight& flight);
   void execute(Connection& connection, const Flight& flight);
   void resume();
-  [[nodiscard]] core::Reply refusal() const;
+  [[nodiscard]] core::Reply refusal();
 
   World& world_;
   int index_;
+  Dice dice_;
   RedisModel redis_;
   State state_ = State::up;
   core::Micros loading_until_{0};
@@ -83,6 +87,8 @@ class Server {
   RedisModel::Data saved_;
   std::optional<core::Micros> forgot_at_;
   std::optional<core::Micros> stepped_at_;
+  bool stepped_ = false;  // ever
+  core::Micros evicts_since_{0};
   core::Micros slow_until_{0};
   core::Micros slow_by_{0};
   bool has_backlog_ = false;  // of replication: a second first replica changes nothing

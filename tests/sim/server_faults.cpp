@@ -43,7 +43,7 @@ void Server::crash(Micros how_long, Memory memory) {
 void Server::come_up(Memory memory) {
   state_ = State::up;
   const auto now = world_.queue.now();
-  loading_until_ = world_.dice.coin() ? now : now + world_.dice.skewed(300ms);
+  loading_until_ = dice_.coin() ? now : now + dice_.skewed(300ms);
   redis_.identity = {new_id(), new_id(), false, true, 0, false, 0};
   has_backlog_ = false;
   switch (memory) {
@@ -72,14 +72,14 @@ void Server::demote(Micros how_long, Server* source) {
   auto& self = redis_.identity;
   self.master = false;
   self.replicas = 0;
-  writable_replica_ = world_.dice.coin();
+  writable_replica_ = dice_.coin();
   const auto life = self.run_id;
   world_.trace(world_.queue.now(), "node", index_, "demoted");
   const auto same = [this, life] {
     return state_ != State::down && redis_.identity.run_id == life && demoted();
   };
-  if (world_.dice.chance(800000)) {
-    world_.queue.after(world_.dice.between(1us, how_long), [this, same, source] {
+  if (dice_.chance(800000)) {
+    world_.queue.after(dice_.between(1us, how_long), [this, same, source] {
       if (!same()) return;
       redis_.identity.replid = new_id();  // its master's
       redis_.identity.second_replid = false;
@@ -115,11 +115,12 @@ void Server::attach_replica() {
 void Server::evict_for(Micros how_long) {
   if (state_ == State::down || demoted() || evicts()) return;
   redis_.identity.evicts = true;
+  evicts_since_ = world_.queue.now();
   const auto life = redis_.identity.run_id;
   const auto same = [this, life] { return redis_.identity.run_id == life && state_ != State::down; };
   world_.trace(world_.queue.now(), "node", index_, "has an evicting policy");
   for (int i = 0; i < 3; ++i) {
-    world_.queue.after(world_.dice.between(0us, how_long), [this, same] {
+    world_.queue.after(dice_.between(0us, how_long), [this, same] {
       if (same()) evict_some();
     });
   }
@@ -132,10 +133,10 @@ void Server::evict_for(Micros how_long) {
 
 void Server::evict_some() {
   auto& data = redis_.data;
-  auto& dice = world_.dice;
-  auto gone = static_cast<std::int64_t>(std::erase_if(data.keys, [&](const auto&) { return dice.coin(); }));
-  if (dice.chance(300000)) gone += std::exchange(data.settles_until, std::nullopt) ? 1 : 0;
-  if (dice.chance(200000)) gone += std::exchange(data.mark, std::nullopt) ? 1 : 0;
+  auto gone = static_cast<std::int64_t>(std::erase_if(data.keys, [&](const auto&) { return dice_.coin(); }));
+  if (dice_.chance(300000)) gone += std::exchange(data.settles_until, std::nullopt) ? 1 : 0;
+  gone += static_cast<std::int64_t>(std::erase_if(data.counters, [&](const auto&) { return dice_.coin(); }));
+  if (dice_.chance(200000)) gone += std::exchange(data.mark, std::nullopt) ? 1 : 0;
   if (gone == 0) return;
   redis_.identity.evicted += gone;
   forget("evicts");
@@ -146,10 +147,11 @@ void Server::step_clock(Micros by) {
   const bool settling = redis_.settling(now);
   redis_.clock.step(by);
   stepped_at_ = now;
+  stepped_ = true;
   if (by > 0us) {
     forget("steps its clock forward");
     // Expired keys go by themselves, or when somebody asks for them.
-    if (world_.dice.coin()) redis_.keys(now);
+    if (dice_.coin()) redis_.keys(now);
   } else {
     for (const auto& [key, entry] : redis_.data.keys) world_.very_late.insert(entry.owner);
     world_.trace(now, "node", index_, "steps its clock back", settling ? "while it settles" : "");

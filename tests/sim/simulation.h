@@ -16,12 +16,13 @@ struct Outcome {
   std::uint64_t calls = 0;
   std::uint64_t grants = 0;
   std::uint64_t events = 0;
-  std::vector<std::string> trace;  // kept only when asked for
+  std::vector<std::string> happened;  // the faults that were drawn, by kind and number
+  std::vector<std::string> trace;     // kept only when asked for
 };
 
 Outcome run(std::uint64_t seed, const Swarm& swarm, bool keep_trace);
 
-// For people: the seed, the command that replays it, the swarm, the faults, the last lines of the trace.
-std::string report(std::uint64_t seed, const Swarm& swarm, std::size_t last_lines);
+// For people: the seed, the command that replays it, the swarm, the last lines of the trace, the faults.
+std::string report(std::uint64_t seed, const Swarm& swarm, std::size_t last_lines, const std::string& replay);
 
 }  // namespace redlock::sim

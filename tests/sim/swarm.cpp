@@ -106,10 +106,11 @@ void draw_guard(Dice& dice, Swarm& s) {
   s.timer_lost_per_million = dice.chance(150000) ? static_cast<std::uint32_t>(dice.between(1000, 50000)) : 0;
   s.timer_lost_most = s.timer_lost_per_million > 0 ? 2s : 0us;
   s.slow_every = rarely(200000, 300ms, 4s);
+  s.split_per_million = dice.coin() ? static_cast<std::uint32_t>(dice.between(10000, 500000)) : 0;
   s.attach_every = rarely(200000, 100ms, 4s);
   if (dice.chance(100000)) return;
-  // Their order leans on the nodes' clocks where a node forgot, and these are not in step below.
-  s.fenced_per_million = 0;
+  // Where a node forgot, the order of fencing tokens leans on the nodes' clocks.
+  s.nodes_in_step = s.nodes_in_step || s.fenced_per_million > 0;
   s.forget_every = rarely(500000, 200ms, 4s);
   s.power_every = rarely(250000, 500ms, 5s);
   s.demote_every = rarely(300000, 200ms, 4s);
@@ -161,14 +162,6 @@ Swarm Swarm::draw(std::uint64_t seed) {
   return s;
 }
 
-// A guard that was drawn leaves its faults behind.
-std::string Swarm::flags() const {
-  std::string flags;
-  if (!guard && save_every > 0us) flags += " --unguarded";
-  if (settle_percent != 100) flags += " --settle-percent " + std::to_string(settle_percent);
-  return flags;
-}
-
 std::string Swarm::describe() const {
   std::ostringstream out;
   const auto us = [](Micros d) { return d.count(); };
@@ -194,7 +187,8 @@ std::string Swarm::describe() const {
       << " demote_us=" << us(demote_every) << " attach_us=" << us(attach_every)
       << " evict_us=" << us(evict_every) << " step_us=" << us(step_every) << " slew_us=" << us(slew_every)
       << " slow_us=" << us(slow_every) << " freeze_us=" << us(freeze_every) << " creep_ppm=" << creep_ppm
-      << " timer_lost_ppm=" << timer_lost_per_million << " timer_lost_us=" << us(timer_lost_most);
+      << " split_ppm=" << split_per_million << " timer_lost_ppm=" << timer_lost_per_million
+      << " timer_lost_us=" << us(timer_lost_most);
   return out.str();
 }
 

@@ -2,8 +2,11 @@
 // its own mixture, since faults that are all present all the time hide each other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/guard_facts.h"
 #include "core/time.h"
@@ -60,7 +63,10 @@ struct Swarm {
   core::Micros timer_lost_most{0};  // how much later a lost timer is made up for
   std::uint32_t timer_lost_per_million = 0;
   std::int64_t creep_ppm =
-      0;  // all nodes' clocks run away, by less than a round trip hides from sample to sample
+      0;                  // all nodes' clocks run away, by less than a round trip hides from sample to sample
+  int apart_percent = 5;  // of max_ttl: nodes in step; more breaks the order of fencing tokens
+  bool blind_evictions = false;         // what stays open: evictions that no check has to see yet
+  std::uint32_t split_per_million = 0;  // a check that a server reads in two turns
   int settle_percent = 100;  // of what the script that mends should settle; less is broken on purpose
   [[nodiscard]] core::Terms terms() const {
     return {static_cast<std::uint8_t>(nodes), max_ttl, core::Deployment("sim")};
@@ -83,6 +89,18 @@ struct Swarm {
   core::Micros think_most{0};
   core::Micros hold_most{0};
 
+  // Fencing tokens lean on the nodes' clocks: these are in step, and keep to what that asks.
+  [[nodiscard]] bool in_order() const { return fenced_per_million > 0 && nodes_in_step; }
+  // Nodes in step, at the beginning, and what a step adds to it. With what clocks of different rates part in
+  // one run (0.15 s) it stays within the quarter of max_ttl that the protocol allows.
+  [[nodiscard]] core::Micros most_apart() const { return core::Micros{max_ttl} * apart_percent / 100; }
+
+  // What is left out of the seed's history, to make it shorter: all faults but these, by kind and number.
+  std::optional<std::vector<std::string>> only;
+  [[nodiscard]] bool happens(const std::string& fault) const {
+    return !only || std::find(only->begin(), only->end(), fault) != only->end();
+  }
+
   // No sample of a clock takes longer: a vote that is older does not count, a verification times out, but for
   // what a process was stopped meanwhile.
   [[nodiscard]] core::Micros longest_answer() const {
@@ -90,8 +108,6 @@ struct Swarm {
   }
 
   static Swarm draw(std::uint64_t seed);
-  // What sim_run needs to replay it beside the seed.
-  [[nodiscard]] std::string flags() const;
   // One line.
   [[nodiscard]] std::string describe() const;
 };

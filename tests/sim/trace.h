@@ -1,7 +1,9 @@
 // Everything that happens, as one number (two runs of a seed must agree on it) and, when asked for, as text.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -33,7 +35,12 @@ class Trace {
  private:
   void mix(std::uint64_t value) { hash_ = (hash_ ^ value) * 0x100000001B3ULL + (hash_ >> 29U); }
   void mix_text(std::string_view text) {
-    for (const char c : text) mix(static_cast<unsigned char>(c));
+    mix(text.size());
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), sizeof(std::uint64_t)))) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, text.data(), std::min(text.size(), sizeof(eight)));
+      mix(eight);
+    }
   }
   template <class Part>
   void mix_part(const Part& part) {

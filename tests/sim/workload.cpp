@@ -10,7 +10,10 @@ using core::Micros;
 using core::Millis;
 
 Workload::Workload(World& world, Observer& observer, Process& process)
-    : world_(world), observer_(observer), process_(process) {
+    : world_(world),
+      observer_(observer),
+      process_(process),
+      dice_(world.dice_for(World::Luck::callers, static_cast<std::uint64_t>(process.id()))) {
   actors_.resize(static_cast<std::size_t>(world.swarm.actors));
 }
 
@@ -19,7 +22,7 @@ void Workload::start() {
 }
 
 std::string Workload::any_name() {
-  return "n" + std::to_string(world_.dice.below(static_cast<std::uint64_t>(world_.swarm.names)));
+  return "n" + std::to_string(dice_.below(static_cast<std::uint64_t>(world_.swarm.names)));
 }
 
 void Workload::later(Micros delay, std::size_t who, void (Workload::*what)(std::size_t)) {
@@ -45,33 +48,32 @@ void Workload::answered(verify::Calls::Id id) {
 void Workload::think(std::size_t who) {
   ++actors_[who].turn;
   if (winding_down_) return;
-  later(world_.dice.skewed(world_.swarm.think_most), who, &Workload::acquire);
+  later(dice_.skewed(world_.swarm.think_most), who, &Workload::acquire);
 }
 
 AcquireOptions Workload::draw_options() {
-  auto& dice = world_.dice;
   const auto& s = world_.swarm;
   AcquireOptions options;
-  options.ttl = Millis{dice.between(s.ttl_low.count(), s.ttl_high.count())};
-  if (dice.chance(s.try_per_million)) {
+  options.ttl = Millis{dice_.between(s.ttl_low.count(), s.ttl_high.count())};
+  if (dice_.chance(s.try_per_million)) {
     options.wait = Millis{0};
-  } else if (dice.chance(700000)) {
-    options.wait = Millis{dice.between(1, 3000)};
+  } else if (dice_.chance(700000)) {
+    options.wait = Millis{dice_.between(1, 3000)};
   }
-  if (dice.chance(200000)) options.min_validity = options.ttl / 2;
-  if (dice.chance(s.max_hold_per_million))
-    options.max_hold = options.ttl * dice.between(1, 4) / 2 + Millis{20};
-  options.watchdog = dice.chance(s.watchdog_per_million);
-  options.want_time_left = dice.coin();
-  options.fencing = s.fenced_per_million > 0 && dice.chance(s.fenced_per_million);
+  if (dice_.chance(200000)) options.min_validity = options.ttl / 2;
+  if (dice_.chance(s.max_hold_per_million))
+    options.max_hold = options.ttl * dice_.between(1, 4) / 2 + Millis{20};
+  options.watchdog = dice_.chance(s.watchdog_per_million);
+  options.want_time_left = dice_.coin();
+  options.fencing = s.fenced_per_million > 0 && dice_.chance(s.fenced_per_million);
   return options;
 }
 
 void Workload::acquire(std::size_t who) {
   if (winding_down_ || ++actors_[who].calls > world_.swarm.calls_per_actor) return;
   call(who, any_name(), draw_options(), false);
-  if (world_.dice.chance(world_.swarm.cancel_per_million))
-    later(world_.dice.skewed(Micros{1000000}), who, &Workload::cancel);
+  if (dice_.chance(world_.swarm.cancel_per_million))
+    later(dice_.skewed(Micros{1000000}), who, &Workload::cancel);
 }
 
 void Workload::call(std::size_t who, const std::string& name, const AcquireOptions& options, bool probe,
@@ -132,25 +134,24 @@ void Workload::on_granted(std::size_t who, const client::Granted& grant, const A
 
 void Workload::plan_hold(std::size_t who) {
   auto& actor = actors_[who];
-  auto& dice = world_.dice;
   const auto& s = world_.swarm;
   ++actor.turn;
   if (winding_down_) {
-    if (dice.coin()) return release(who);
+    if (dice_.coin()) return release(who);
     return later(Micros{1000}, who, &Workload::release);
   }
-  if (dice.chance(s.detach_per_million)) {
+  if (dice_.chance(s.detach_per_million)) {
     observer_.detached(actor.token);
     in_call_ = true;
     process_.client().detach(actor.call);
     in_call_ = false;
     actor.holds = false;
-    if (dice.coin()) return later(dice.skewed(Micros{actor.ttl}), who, &Workload::adopt);
+    if (dice_.coin()) return later(dice_.skewed(Micros{actor.ttl}), who, &Workload::adopt);
     return think(who);
   }
-  if (dice.chance(200000)) later(dice.skewed(Micros{actor.ttl}), who, &Workload::extend);
-  if (dice.chance(s.expire_per_million)) return;  // lost tells, or the end of the run
-  later(dice.skewed(s.hold_most), who, &Workload::release);
+  if (dice_.chance(200000)) later(dice_.skewed(Micros{actor.ttl}), who, &Workload::extend);
+  if (dice_.chance(s.expire_per_million)) return;  // lost tells, or the end of the run
+  later(dice_.skewed(s.hold_most), who, &Workload::release);
 }
 
 // What was detached is taken up again, in time or too late.
@@ -164,8 +165,7 @@ void Workload::extend(std::size_t who) {
   auto& actor = actors_[who];
   if (!actor.holds) return;
   std::optional<Millis> ttl;
-  if (world_.dice.coin())
-    ttl = Millis{world_.dice.between(world_.swarm.ttl_low.count(), world_.swarm.ttl_high.count())};
+  if (dice_.coin()) ttl = Millis{dice_.between(world_.swarm.ttl_low.count(), world_.swarm.ttl_high.count())};
   const auto longest = Micros{std::max(actor.ttl, ttl.value_or(actor.ttl))};
   const auto id = begin("extend " + actor.name, longest / 2 + Micros{world_.swarm.connect_timeout});
   in_call_ = true;

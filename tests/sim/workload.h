@@ -63,6 +63,7 @@ class Workload {
   World& world_;
   Observer& observer_;
   Process& process_;
+  Dice dice_;
   std::vector<Actor> actors_;
   bool winding_down_ = false;
   bool closed_ = false;
