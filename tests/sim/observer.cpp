@@ -15,9 +15,33 @@ using core::Instant;
 using core::Micros;
 using core::RequestKind;
 
-std::string brief(Token token) {
-  return "t" + std::to_string(token.high) + "." + std::to_string(token.low);
+namespace {
+
+verify::TokenId id(Token token) {
+  return {token.high, token.low};
 }
+
+verify::TwoClocks both(Instant at) {
+  return {at.boot, at.raw};
+}
+
+verify::Promises::RoundId id(const client::RequestTag& tag) {
+  return {tag.slot, tag.generation, static_cast<std::uint64_t>(tag.round)};
+}
+
+verify::Promises::Kind kind(RequestKind kind) {
+  if (core::cleans_up(kind)) return verify::Promises::Kind::clean_up;
+  return kind == RequestKind::raise ? verify::Promises::Kind::confirm : verify::Promises::Kind::vote;
+}
+
+std::string brief(Token token) {
+  return verify::brief(id(token));
+}
+
+}  // namespace
+
+Observer::Observer(World& world)
+    : world_(world), promises_(world.swarm.nodes, [this](std::string text) { fault(std::move(text)); }) {}
 
 void Observer::fault(std::string text) {
   world_.trace(world_.queue.now(), "FAULT", text);
@@ -32,58 +56,28 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
                static_cast<std::uint32_t>(tag.round), "slot", tag.slot, "cap", cap.count());
   auto& lease = leases_[request.token];
   if (lease.process == 0) lease.process = process.id() + 1;
-  if (lease.process != process.id() + 1)
-    fault("S4: " + process.name() + " sends for a token of another process");
-  if (request.kind == RequestKind::release || request.kind == RequestKind::undo) {
-    lease.cleaning = true;
-    return;
-  }
-  if (lease.cleaning)
-    fault("S3: " + process.name() + " raises " + brief(request.token) + " after its clean-up began");
-  if (request.kind == RequestKind::raise) return;  // it promises no life
-  if (cap > Micros{request.ttl} / 4)
-    fault("a node may take longer than ttl/4: " + std::to_string(cap.count()) + " us");
-  if (!lease.rounds.empty() && lease.rounds.back().is(tag)) return;
-  // Written out here and not taken from the core: the rule must not break together with its check.
-  const Micros life = Micros{request.ttl} - Micros{request.ttl} / 100 - Micros{2000};
-  const Instant read = process.clocks().read(at);
-  lease.rounds.push_back({tag, read + life, process.clocks(), {}});
+  const bool begins = promises_.sent(
+      process.name(), id(request.token),
+      {kind(request.kind), id(tag), both(process.clocks().read(at)), Micros{request.ttl}, cap});
+  if (begins) lease.clocks.push_back(process.clocks());
 }
 
 void Observer::voted(int node, Token token, const client::RequestTag& tag, bool may_count) {
-  if (!may_count) return;
-  for (auto& ballot : leases_[token].rounds)
-    if (ballot.is(tag)) ballot.votes.add(core::node_at(node));
+  promises_.voted(id(token), id(tag), node, may_count);
 }
 
-Observer::Lease* Observer::find(Process& process, Token token, std::string_view what) {
-  const auto found = leases_.find(token);
-  if (found != leases_.end()) return &found->second;
-  fault(process.name() + " " + std::string(what) + " a token that was never sent");
-  return nullptr;
+// It may have decided at any moment of this turn. Nobody can be told of an end before it was given out.
+verify::Promises::Word Observer::word(const Process& process, Instant end) const {
+  const auto at = process.truth();
+  const Instant read = process.last_read() + (world_.queue.now() - at);
+  const auto due = std::max(process.clocks().when(end), at) + slack() - (at - process.own_time());
+  return {both(end), both(read), process.own_time(), due};
 }
 
-void Observer::learn_end(Process& process, Lease& lease, Instant end, std::string_view what) {
-  const auto& rounds = lease.rounds;
-  const auto beyond = [end](const Ballot& b) {
-    return std::max({end.boot - b.promise.boot, end.raw - b.promise.raw, Micros{0}});
-  };
-  const auto has_quorum = [&](const Ballot& b) { return b.votes.count() > world_.swarm.nodes / 2; };
-  if (std::all_of(rounds.begin(), rounds.end(), [&](const Ballot& b) { return beyond(b) > Micros{0}; }))
-    fault("S2: " + process.name() + " " + std::string(what) + " with an end beyond T0 + ttl - drift by " +
-          std::to_string(beyond(rounds.back()).count()) + " us");
-  // An old end stays in force; a new one is the word of a round, and the first that may have given it did.
-  const bool same_end = lease.held && end == lease.end;
-  const auto by = std::find_if(rounds.begin(), rounds.end(),
-                               [&](const Ballot& b) { return beyond(b) == Micros{0} && has_quorum(b); });
-  if (!same_end && by == rounds.end())
-    fault("S7: " + process.name() + " " + std::string(what) +
-          " by a round without a quorum of votes that count");
-  if (!same_end) lease.true_end = (by == rounds.end() ? process.clocks() : by->clocks).when(end);
-  lease.end = end;
-  // Nobody can be told of an end before it was given out.
-  lease.told_by = std::max(process.clocks().when(end), process.truth()) + slack();
-  lease.stolen = process.truth() - process.own_time();
+void Observer::learn_end(const Process& process, Lease& lease, Instant end,
+                         const verify::Promises::Source& source) {
+  if (source.in_force) return;
+  lease.true_end = (source.round ? lease.clocks.at(*source.round) : process.clocks()).when(end);
 }
 
 void Observer::granted(Process& process, const std::string& name, const client::Granted& grant,
@@ -91,26 +85,21 @@ void Observer::granted(Process& process, const std::string& name, const client::
   const auto at = process.truth();
   world_.trace(at, process.name(), "GRANTED", name, brief(grant.token), "until",
                verify::seconds(process.clocks().when(grant.valid_until)));
-  Lease* lease = find(process, grant.token, "was granted");
-  if (lease == nullptr) return;
-  if (lease->held) fault("granted twice: " + brief(grant.token));
-  lease->held = true;
+  auto& lease = leases_[grant.token];
   // Two of one token are one claim: the first goes on in the second.
-  if (lease->adopted) {
-    history_.ended(at, lease->claim, verify::Ending::released);
-    lease->claimed_until = Micros{0};
-    lease->let_go = lease->abandoned = false;
+  if (lease.adopted) {
+    history_.ended(at, lease.claim, verify::Ending::released);
+    lease.claimed_until = Micros{0};
+    lease.abandoned = false;
   }
-  learn_end(process, *lease, grant.valid_until, "was granted");
-  // Judged by the clocks as the client last read them; it may have decided at any moment of this turn.
-  const auto left = core::remaining(grant.valid_until, process.last_read()) + (at - world_.queue.now());
-  if (left <= Micros{0} || left < Micros{min_validity})
-    fault("S2: " + process.name() + " was granted a lease with " + std::to_string(left.count()) + " us left");
-  lease->name = name;
-  claim(process, grant.token, *lease);
+  const auto source = promises_.granted(process.name(), id(grant.token), word(process, grant.valid_until),
+                                        Micros{min_validity});
+  learn_end(process, lease, grant.valid_until, source);
+  lease.name = name;
+  claim(process, grant.token, lease);
   // Who adopts a lease keeps its token.
-  if (grant.fencing != core::kNoFencing && !lease->adopted)
-    history_.fenced(lease->claim, static_cast<std::uint64_t>(grant.fencing));
+  if (grant.fencing != core::kNoFencing && !lease.adopted)
+    history_.fenced(lease.claim, static_cast<std::uint64_t>(grant.fencing));
 }
 
 // A process whose clocks stood still does not know that its lease is over: such a claim is nobody's fault,
@@ -130,82 +119,61 @@ void Observer::claim(Process& process, Token token, Lease& lease) {
 void Observer::extended(Process& process, Token token, Instant end) {
   world_.trace(process.truth(), process.name(), "EXTENDED", brief(token), "until",
                verify::seconds(process.clocks().when(end)));
-  Lease* lease = find(process, token, "extended");
-  if (lease == nullptr) return;
-  if (lease->let_go) return;  // the answer to an extension that was asked for before
-  if (!lease->held) fault("extended after its end: " + brief(token));
-  const auto now = process.last_read();
-  if (core::remaining(end, now) < core::remaining(lease->end, now))
-    fault("S3: an extension shortened " + brief(token));
-  const auto stolen = process.truth() - process.own_time() - lease->stolen;
-  if (process.truth() > lease->told_by + stolen) fault("S3: an expired lease was revived: " + brief(token));
-  learn_end(process, *lease, end, "was extended");
-  claim(process, token, *lease);
+  const auto source = promises_.extended(process.name(), id(token), word(process, end));
+  if (!source) return;
+  auto& lease = leases_[token];
+  learn_end(process, lease, end, *source);
+  claim(process, token, lease);
 }
 
 void Observer::release_called(Process& process, Token token) {
   world_.trace(process.truth(), process.name(), "RELEASES", brief(token));
-  if (Lease* lease = find(process, token, "releases")) {
-    lease->held = false;
-    lease->let_go = true;
-    history_.ended(process.truth(), lease->claim, verify::Ending::released);
-  }
+  promises_.let_go(process.name(), id(token));
+  history_.ended(process.truth(), leases_[token].claim, verify::Ending::released);
 }
 
 void Observer::lost(Process& process, Token token) {
   world_.trace(process.truth(), process.name(), "LOST", brief(token));
-  Lease* lease = find(process, token, "lost");
-  if (lease == nullptr) return;
-  // Whoever lets a lease go in the turn in which it ends may still hear of its end.
-  if (!lease->held && !lease->let_go) fault("lost after its end: " + brief(token));
-  if (lease->let_go) return;
-  lease->held = false;
-  const auto stolen = process.truth() - process.own_time() - lease->stolen;
-  if (process.truth() > lease->told_by + stolen)
-    fault("L4: " + process.name() + " was told of the loss of " + brief(token) + " at " +
-          verify::seconds(process.truth()) + ", validity ended at " + verify::seconds(lease->true_end));
-  history_.ended(process.truth(), lease->claim, verify::Ending::lost);
+  if (promises_.lost(process.name(), id(token), process.own_time()))
+    history_.ended(process.truth(), leases_[token].claim, verify::Ending::lost);
 }
 
 // Whoever detaches goes on claiming until validity ends.
-void Observer::detached(Token token) {
-  auto& lease = leases_[token];
-  lease.held = false;
-  lease.let_go = true;
-  lease.abandoned = true;
+void Observer::detached(Process& process, Token token) {
+  promises_.let_go(process.name(), id(token));
+  leases_[token].abandoned = true;
 }
 
-void Observer::adopts(Process& process, Token token) {
-  Lease* lease = find(process, token, "adopts");
-  if (lease == nullptr) return;
-  lease->adopted = true;
-  lease->rounds.clear();
+void Observer::adopts(Process&, Token token) {
+  promises_.adopts(id(token));
+  auto& lease = leases_[token];
+  lease.adopted = true;
+  lease.clocks.clear();
 }
 
 void Observer::died(Process& process) {
   calls_.died(process.name());
   history_.died(process.truth(), process.name());
-  for (auto& [token, lease] : leases_) {
-    if (lease.process != process.id() + 1) continue;
-    lease.held = false;
-    lease.abandoned = true;
-  }
+  promises_.died(process.name());
+  for (auto& [token, lease] : leases_)
+    if (lease.process == process.id() + 1) lease.abandoned = true;
 }
 
 void Observer::check_leftovers(const std::vector<std::unique_ptr<Server>>& servers) {
+  verify::Leftovers leftovers;
+  for (const auto& [token, lease] : leases_)
+    if (lease.abandoned) leftovers.excuse(id(token));
+  for (const auto& token : world_.very_late) leftovers.excuse(id(token));
   for (const auto& server : servers) {
-    for (const auto& [key, entry] : server->redis().keys(world_.queue.now())) {
-      const auto found = leases_.find(entry.owner);
-      if (found != leases_.end() && found->second.abandoned) continue;
-      if (world_.very_late.contains(entry.owner)) continue;
-      fault("L3: node" + std::to_string(server->index()) + " still has " + key + " of " + brief(entry.owner));
-    }
+    for (const auto& [key, entry] : server->redis().keys(world_.queue.now()))
+      leftovers.found("node" + std::to_string(server->index()), key, id(entry.owner));
   }
+  for (auto& left : leftovers.faults()) fault(std::move(left));
 }
 
 void Observer::check_history() {
-  for (const auto& [token, lease] : leases_)
-    if (lease.held) fault("L4: nobody was told that " + brief(token) + " is over");
+  for (auto& stuck : progress_.faults()) fault(std::move(stuck));
+  promises_.finish();
   for (const auto& late : calls_.faults()) fault("L2: " + late);
   for (const auto& missing : calls_.unanswered()) fault("L2: " + missing);
   for (const auto& overlap : verify::overlaps(history_)) {

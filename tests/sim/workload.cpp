@@ -100,7 +100,7 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
     answered(id);
     if (actors_[who].cancel) answered(*std::exchange(actors_[who].cancel, {}));
     if (result) {
-      if (probe) ++probes_granted_;
+      if (probe) observer_.progress().succeeded(process_.name(), actors_[who].name);
       on_granted(who, *result, options);
       return;
     }
@@ -141,7 +141,7 @@ void Workload::plan_hold(std::size_t who) {
     return later(Micros{1000}, who, &Workload::release);
   }
   if (dice_.chance(s.detach_per_million)) {
-    observer_.detached(actor.token);
+    observer_.detached(process_, actor.token);
     in_call_ = true;
     process_.client().detach(actor.call);
     in_call_ = false;
@@ -215,6 +215,8 @@ void Workload::wind_down() {
 }
 
 void Workload::probe() {
+  for (int i = 0; i < world_.swarm.names; ++i)
+    observer_.progress().expects(process_.name(), "n" + std::to_string(i));
   process_.post(world_.queue.now(), [this] {
     actors_.resize(static_cast<std::size_t>(world_.swarm.names));
     for (std::size_t i = 0; i < actors_.size(); ++i) {

@@ -28,7 +28,6 @@ class Workload {
   // No call waits for its answer and nobody holds anything.
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool closed() const { return closed_; }
-  [[nodiscard]] std::uint64_t probes_granted() const { return probes_granted_; }
 
  private:
   struct Actor {
@@ -69,7 +68,6 @@ class Workload {
   bool closed_ = false;
   bool in_call_ = false;  // a callback now would be re-entrant
   std::uint64_t open_ = 0;
-  std::uint64_t probes_granted_ = 0;
 };
 
 }  // namespace redlock::sim
