@@ -117,7 +117,8 @@ void Client::Impl::trim(core::Node node, const std::string& key, const core::Rep
 std::string Client::Impl::why_uncounted(core::Node node, Cause cause) const {
   if (cause == Cause::permission) return "the guard's check needs MGET, TIME and INFO";
   const auto foreign = guard.foreign_terms(node);
-  if (cause != Cause::mismatch || !foreign) return {};
+  if (cause != Cause::mismatch) return {};
+  if (!foreign) return "its own guard is this client's, another node's is of another deployment";
   if (foreign->nodes == 0) return "its key redlock:guard holds what no guard wrote";
   const auto say = [](const core::Terms& terms) {
     return std::to_string(terms.nodes) + " nodes, max_ttl " + format_duration(terms.max_ttl) +

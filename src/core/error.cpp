@@ -193,7 +193,7 @@ std::string_view meaning(Cause cause) {
     case Cause::own_clock:
       return "not counted, since the clock of this machine stood still";
     case Cause::mismatch:
-      return "of another deployment";
+      return "not counted, since the guards differ";
     case Cause::same_server:
       return "the same server as another node";
     case Cause::no_fencing:

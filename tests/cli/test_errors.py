@@ -19,7 +19,7 @@ class Errors(ProgramTest):
              "wait for it (--wait), or see whose it is with 'redlock inspect'"),
             (["run", "--wait", "100ms", self.name, "--", "true"], 75, "refused, held by another token", "redlock inspect"),
             (["extend", self.name, STRANGER], 76, "the lease is over", "acquire it anew"),
-            (["--deployment", "other", "acquire", "--try", "n"], 64, "of another deployment", "'redlock init --reconfigure'"),
+            (["--deployment", "other", "acquire", "--try", "n"], 64, "since the guards differ (its guard says", "'redlock init --reconfigure'"),
             (["init", "--force"], 64, "there is no terminal", "write --yes"),
             (["release", "n", "x" * 32], 64, "TOKEN: ", "32 hexadecimal digits"),
             (["break", self.name], 64, "there is no terminal", "write --yes"),

@@ -115,6 +115,21 @@ TEST_F(ClientGuardTest, OtherTermsEndTheWaitWithBothInTheError) {
       << a.error->message();
 }
 
+TEST_F(ClientGuardTest, ANodeThatIsOursIsNotCalledTheOthers) {
+  Caller a(host);
+  a.acquire("x");
+  host.finish_turn();
+  auto foreign = reading(0);
+  foreign.mark.terms.deployment = core::Deployment("shop");
+  answer(0, kGranted, foreign);
+  answer(1, kGranted, reading(1));
+  ASSERT_TRUE(a.error);
+  EXPECT_EQ(a.error->code, ErrorCode::invalid);
+  EXPECT_NE(a.error->nodes[0].text.find("deployment shop"), std::string::npos) << a.error->nodes[0].text;
+  EXPECT_NE(a.error->nodes[1].text.find("its own guard is this client's"), std::string::npos)
+      << a.error->nodes[1].text;
+}
+
 TEST_F(ClientGuardTest, ANodeThatForgotIsMendedOnce) {
   host.tell([&](Client& client) { client.on_node_down(node_at(0)); });
   host.tell([&](Client& client) { client.on_identified(node_at(0), {9, 9}); });
