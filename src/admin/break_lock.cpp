@@ -1,14 +1,12 @@
 // Breaking a lock: look, take over, wait, delete. What makes it safe is the same as for any lock:
 //
-//   - A holder that extends after we took over on q nodes cannot get q votes, whatever it heals elsewhere.
-//   - One that extended before did so on q nodes as well, so one of ours is among them, and the life that we
-//   found
-//     there is no shorter than what is left of its ttl. Hence the longest life found, and the drift, is how
-//     long anybody may believe to hold the lock. The clock that waits does not count while the machine is
-//     suspended: then the wait is only longer.
-//   - The keys that stand meanwhile outlive the wait, so nobody else gets a majority before it is over; they
-//   expire
-//     all the same when we are killed.
+// - A holder that extends after we took over on q nodes cannot get q votes, whatever it heals elsewhere.
+// - One that extended before did so on q nodes as well, so one of ours is among them, and the life that we
+//   found there is no shorter than what is left of its ttl. Hence the longest life found, and the drift, is
+//   how long anybody may believe to hold the lock. The clock that waits does not count while the machine is
+//   suspended: then the wait is only longer.
+// - The keys that stand meanwhile outlive the wait, so nobody else gets a majority before it is over; they
+//   expire all the same when we are killed.
 //
 // With fewer than q nodes nothing is certain, and the nodes that were taken over are given up again: a holder
 // that lives heals them.

@@ -142,10 +142,11 @@ void Call::write(OneShot& shot) {
     if (meant_[i]) read(i, answers[i]);
   // Somebody was faster: what he wrote is as good as ours, or it shows now.
   const auto unneeded = [](const NodeInit& node) { return node.outcome == InitOutcome::untouched; };
+  const bool look_again = std::any_of(result_.nodes.begin(), result_.nodes.end(), unneeded);
+  const auto again = look_again ? look_at_nodes(shot, options_) : std::vector<NodeLook>();
   for (std::size_t i = 0; i < looks_.size(); ++i) {
     NodeInit& node = result_.nodes[i];
     if (!meant_[i] || !unneeded(node)) continue;
-    const auto again = look_at_nodes(shot, options_);
     if (again[i].state == GuardState::ready) {
       node.outcome = InitOutcome::marked;
       continue;
