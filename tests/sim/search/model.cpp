@@ -1,292 +1,254 @@
-// What can happen, and what it does. See model.h.
+// See model.h: what can happen next, and what happens to nodes.
 #include "sim/search/model.h"
-
-#include <algorithm>
 
 namespace redlock::search {
 
 using core::EventKind;
 using core::Instant;
-using core::Micros;
-using core::ReplyKind;
-using core::RequestKind;
 using Phase = core::Session::Phase;
 
 namespace {
-
-// Far from zero, so that nothing that is long over meets the epoch.
-constexpr Micros kEpoch{1000000};
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-bool same(const Asker& a, const Asker& b) {
-  return a.release == b.release && a.slot_or_call == b.slot_or_call && a.round == b.round;
-}
 
 bool due(const std::optional<Instant>& deadline, Instant now) {
   return deadline && core::passed(*deadline, now);
 }
 
+Step step(StepKind kind, int client, int node, int extra = 0) {
+  return {kind, static_cast<std::uint8_t>(client), static_cast<std::uint8_t>(node),
+          static_cast<std::uint8_t>(extra)};
+}
+
+bool begun(const State& state) {
+  for (const auto& caller : state.callers)
+    if (caller.calls > 0) return true;
+  return false;
+}
+
 }  // namespace
 
-Instant Model::now(const State& state) {
-  const Micros t = kEpoch + kTick * state.tick;
-  return {t, t};
+void Model::begin(State& state) const {
+  state = State{};
+  if (!bounds_.guard) return;
+  for (int c = 0; c < kMostClients; ++c) {
+    core::Guard::Setup setup;
+    setup.on = true;
+    setup.terms = {kNodes, kTtl, core::Deployment("search")};
+    state.guards[at(c)] = core::Guard(setup);
+    for (int n = 0; n < kNodes; ++n) introduce(state, c, n);
+  }
 }
 
-std::vector<Step> Model::steps(const State& state) const {
-  std::vector<Step> out;
-  const auto add = [&](StepKind kind, int client, int node) {
-    out.push_back({kind, static_cast<std::uint8_t>(client), static_cast<std::uint8_t>(node)});
-  };
-  // Nothing is to be waited for before somebody has called.
-  const bool begun = state.callers[0].calls + state.callers[1].calls > 0;
-  if (state.tick < bounds_.ticks && begun) add(StepKind::tick, 0, 0);
-  for (int c = 0; c < kClients; ++c) {
-    const auto& caller = state.callers[at(c)];
-    const auto phase = caller.session.phase();
-    // Where the clients are alike, the first to call is A.
-    const bool alike = bounds_.calls[0] == bounds_.calls[1] && bounds_.watchdog[0] == bounds_.watchdog[1];
-    const bool second = alike && c == 1 && !begun;
-    if ((phase == Phase::idle || phase == Phase::ended) && caller.calls < bounds_.calls[at(c)] && !second)
-      add(StepKind::begin, c, 0);
-    if (phase == Phase::held) add(StepKind::release, c, 0);
-    bool wakes = due(caller.session.deadline(now(state)), now(state));
-    for (int i = 0; i < 2; ++i)
-      wakes = wakes || (caller.cleans[at(i)] && due(caller.cleaning[at(i)].deadline(now(state)), now(state)));
-    if (wakes) add(StepKind::wake, c, 0);
-    for (int n = 0; n < kNodes; ++n) {
-      const auto& link = state.links[at(c)][at(n)];
-      if (link.to_node.count > 0) add(StepKind::execute, c, n);
-      if (link.to_client.count > 0) add(StepKind::hear, c, n);
-      if (link.orphans.count > 0) add(StepKind::orphan_runs, c, n), add(StepKind::orphan_lost, c, n);
-      if (link.unanswered.count > 0 && !link.unanswered.items[0].release) {
-        if (state.breaks < bounds_.breaks && link.orphans.count == 0) add(StepKind::snap, c, n);
-        if (state.timeouts < bounds_.timeouts) add(StepKind::time_out, c, n);
-      }
-    }
+void Model::copy(const State& from, State& to) const {
+  to.at = from.at;
+  for (int c = 0; c < kMostClients; ++c) {
+    if (!takes_part(c)) continue;
+    to.callers[at(c)] = from.callers[at(c)];
+    if (bounds_.guard) to.guards[at(c)] = from.guards[at(c)];
   }
-  for (int n = 0; n < kNodes; ++n)
-    if (state.keys[at(n)].ticks == 1) add(StepKind::expire, 0, n);
-  return out;
 }
+
+// ---- what can happen -------------------------------------------------------------------------------------
+
+void Model::steps(const State& state, std::vector<Step>& out) const {
+  out.clear();
+  // Nothing is to be waited for before somebody has called.
+  if (state.at.tick < bounds_.ticks && begun(state)) out.push_back(step(StepKind::tick, 0, 0));
+  for (int c = 0; c < kMostClients; ++c)
+    if (takes_part(c)) client_steps(state, c, out);
+  bool any = false;
+  for (int n = 0; n < kNodes; ++n) {
+    node_steps(state, n, out);
+    any = any || may_lose(state, n);
+  }
+  for (int kind = 0; kind < kLossKinds; ++kind) {
+    const bool counts = (bounds_.loss_kinds & bit(static_cast<LossKind>(kind))) != 0;
+    if (counts && any && state.at.outages < bounds_.outages)
+      out.push_back(step(StepKind::outage, 0, 0, kind));
+  }
+}
+
+void Model::client_steps(const State& state, int c, std::vector<Step>& out) const {
+  const auto& caller = state.callers[at(c)];
+  const auto phase = caller.session.phase();
+  // Where A and B are alike, the first of them to call is A.
+  const bool alike = bounds_.calls[0] == bounds_.calls[1] && bounds_.watchdogs != 1;
+  const bool second = alike && c == 1 && !begun(state);
+  if ((phase == Phase::idle || phase == Phase::ended) && caller.calls < bounds_.calls[at(c)] && !second) {
+    if (!reduced(c)) out.push_back(step(StepKind::begin, c, 0));
+    for (const int reached : {3, 5, 6, 7})
+      if (reduced(c)) out.push_back(step(StepKind::begin, c, 0, reached));
+  }
+  if (phase == Phase::held && !reduced(c)) out.push_back(step(StepKind::release, c, 0));
+  bool wakes = due(caller.session.deadline(now(state)), now(state));
+  for (std::size_t i = 0; i < caller.cleans.size(); ++i)
+    wakes = wakes || (caller.cleans[i] && due(caller.cleaning[i].deadline(now(state)), now(state)));
+  if (wakes) out.push_back(step(StepKind::wake, c, 0));
+  if (bounds_.guard && state.at.looks < bounds_.looks && !reduced(c))
+    out.push_back(step(StepKind::glance, c, 0));
+  for (int n = 0; n < kNodes; ++n) link_steps(state, c, n, out);
+}
+
+void Model::link_steps(const State& state, int c, int n, std::vector<Step>& out) const {
+  const auto& link = state.callers[at(c)].links[at(n)];
+  if (!link.to_node.empty()) out.push_back(step(StepKind::execute, c, n));
+  if (!link.to_client.empty()) out.push_back(step(StepKind::hear, c, n));
+  if (!link.orphans.empty()) {
+    out.push_back(step(StepKind::orphan_runs, c, n));
+    out.push_back(step(StepKind::orphan_lost, c, n));
+  }
+  if (link.dead) out.push_back(step(StepKind::notice, c, n));
+  if (link.unanswered.empty() || link.unanswered.first().machine != Machine::session) return;
+  if (state.at.breaks < bounds_.breaks && link.orphans.empty() && !link.dead)
+    out.push_back(step(StepKind::snap, c, n));
+  if (state.at.timeouts < bounds_.timeouts) out.push_back(step(StepKind::time_out, c, n));
+}
+
+void Model::node_steps(const State& state, int n, std::vector<Step>& out) const {
+  const auto& node = state.at.nodes[at(n)];
+  if (node.ticks == 1) out.push_back(step(StepKind::expire, 0, n));
+  if (may_be_mended(state, n)) out.push_back(step(StepKind::mend, 0, n));
+  if (node.as_marked() && state.at.alarms < bounds_.alarms) out.push_back(step(StepKind::alarm, 0, n));
+  if (!may_lose(state, n)) return;
+  for (int kind = 0; kind < kLossKinds; ++kind) {
+    const bool counts = (bounds_.loss_kinds & bit(static_cast<LossKind>(kind))) != 0;
+    if (counts && state.at.losses < bounds_.losses) out.push_back(step(StepKind::lose, 0, n, kind));
+  }
+  if (state.at.jumps < bounds_.jumps) out.push_back(step(StepKind::jump, 0, n));
+}
+
+// Whether there is anything to forget: a vote that may count, or that the node settles. Otherwise the node
+// only votes less afterwards, for a key that nobody relies on any more.
+bool Model::may_lose(const State& state, int n) const {
+  const auto& node = state.at.nodes[at(n)];
+  if (node.settling > 0) return true;
+  if (node.ticks == 0) return false;
+  const auto& owner = state.callers[at(node.owner.client - 1)];
+  return owner.calls == node.owner.call && owner.session.phase() != Phase::ended;
+}
+
+// By somebody outside, if it changes anything. A node that would not have settled when the search ends does
+// not vote until then anyway.
+bool Model::may_be_mended(const State& state, int n) const {
+  const auto& node = state.at.nodes[at(n)];
+  if (!bounds_.guard || bounds_.mended_at_once || !node.wants_remedy()) return false;
+  Node after = node;
+  after.mend(node.remedy(), bounds_);
+  const bool changes = after.settling != node.settling || after.mark != node.mark;
+  return changes && state.at.tick + after.settling <= bounds_.ticks;
+}
+
+// ---- what it does ----------------------------------------------------------------------------------------
 
 void Model::apply(State& state, const Step& step) const {
+  client_step(state, step);
+  for (int c = 0; c < kMostClients; ++c)
+    if (takes_part(c)) reduced(c) ? clean_reduced(state, c) : hear_idle(state, c);
+}
+
+void Model::client_step(State& state, const Step& step) const {
   const int c = step.client;
   const int n = step.node;
-  auto& link = state.links[at(c)][at(n)];
+  auto& link = state.callers[at(c)].links[at(n)];
   switch (step.kind) {
-    case StepKind::tick:
-      ++state.tick;
-      for (auto& key : state.keys)
-        if (key.ticks > 0) --key.ticks;
-      break;
-    case StepKind::begin: {
-      auto& caller = state.callers[at(c)];
-      ++caller.calls;
-      core::Session::Setup setup;
-      setup.nodes = kNodes;
-      setup.ttl = kTtl;
-      setup.once = true;
-      setup.watchdog = bounds_.watchdog[at(c)];
-      caller.session = core::Session(setup);
-      step_session(state, c, {.kind = EventKind::begin});
-      break;
-    }
+    case StepKind::begin:
+      return reduced(c) ? begin_reduced(state, c, step.extra) : begin_call(state, c);
     case StepKind::execute:
-      execute(state, c, n, link.to_node.pop(), true);
-      break;
+      return execute(state, c, n, link.to_node.pop(), true);
     case StepKind::hear:
-      hear(state, c, n, link.to_client.pop());
-      settle(state, c, n);
-      break;
+      return hear(state, c, n, link.to_client.pop());
     case StepKind::wake:
-      step_session(state, c, {.kind = EventKind::wake});
-      for (int i = 0; i < 2; ++i) {
-        auto& caller = state.callers[at(c)];
-        if (!caller.cleans[at(i)]) continue;
-        core::Actions actions;
-        caller.cleaning[at(i)].on_wake(now(state), actions);
-        for (const auto& action : actions) send(state, c, action, {true, static_cast<std::uint8_t>(i), {}});
-        caller.cleans[at(i)] = !caller.cleaning[at(i)].done();
-      }
-      break;
+      return wake(state, c);
     case StepKind::release:
-      step_session(state, c, {.kind = EventKind::release});
-      break;
-    case StepKind::expire:
-      state.keys[at(n)].ticks = 0;
-      break;
+      return step_session(state, c, {.kind = EventKind::release});
     case StepKind::snap:
-      ++state.breaks;
-      snap(state, c, n);
-      break;
-    case StepKind::time_out: {
-      ++state.timeouts;
-      hear(state, c, n, {link.unanswered.items[0], {ReplyKind::unknown, Cause::timed_out}});
-      break;
-    }
+      ++state.at.breaks;
+      return snap(state, c, n);
+    case StepKind::notice:
+      return reconnect(state, c, n);
+    case StepKind::time_out:
+      ++state.at.timeouts;
+      return deliver(state, c, n, link.unanswered.first(), {core::ReplyKind::unknown, Cause::timed_out});
     case StepKind::orphan_runs:
-      execute(state, c, n, link.orphans.pop(), false);
-      break;
+      return execute(state, c, n, link.orphans.pop(), false);
     case StepKind::orphan_lost:
       link.orphans.count = 0;
+      return;
+    case StepKind::glance:
+      ++state.at.looks;
+      return glance(state, c);
+    default:
+      return node_step(state, step);
+  }
+}
+
+void Model::node_step(State& state, const Step& step) const {
+  auto& node = state.at.nodes[at(step.node)];
+  switch (step.kind) {
+    case StepKind::tick:
+      ++state.at.tick;
+      for (auto& each : state.at.nodes) each.tick();
+      break;
+    case StepKind::expire:
+      node.ticks = 0;
+      break;
+    case StepKind::mend:
+      node.mend(node.remedy(), bounds_);
+      break;
+    case StepKind::alarm:
+      ++state.at.alarms;
+      node.mend({true, true, node.mark, node.self}, bounds_);
+      break;
+    case StepKind::jump:
+      ++state.at.jumps;
+      node.step_clock(bounds_.jump_ticks);
+      break;
+    case StepKind::lose:
+      ++state.at.losses;
+      lose(state, step.node, static_cast<LossKind>(step.extra));
+      break;
+    case StepKind::outage:
+      ++state.at.outages;
+      for (int n = 0; n < kNodes; ++n) lose(state, n, static_cast<LossKind>(step.extra));
+      break;
+    default:
       break;
   }
 }
 
-void Model::step_session(State& state, int client, const core::Event& event) const {
-  core::Actions actions;
-  state.callers[at(client)].session.step(event, now(state), actions);
-  run(state, client, actions);
-}
-
-void Model::run(State& state, int client, const core::Actions& actions) const {
-  auto& caller = state.callers[at(client)];
-  for (const auto& action : actions) {
-    switch (action.kind) {
-      case core::ActionKind::send:
-        send(state, client, action, {false, caller.calls, {}});
-        break;
-      case core::ActionKind::want_attempt: {
-        core::Event attempt;
-        attempt.kind = EventKind::attempt;
-        attempt.token = Token{static_cast<std::uint64_t>(client) + 1, caller.calls};
-        step_session(state, client, attempt);
-        break;
-      }
-      case core::ActionKind::clean: {
-        const int slot = caller.cleans[0] ? 1 : 0;
-        REDLOCK_ASSERT(!caller.cleans[at(slot)]);
-        core::Actions more;
-        caller.cleaning[at(slot)] = core::Release(kNodes, action.request.token, action.request.kind,
-                                                  action.request.ttl, action.trail, now(state), more);
-        for (const auto& next : more) send(state, client, next, {true, static_cast<std::uint8_t>(slot), {}});
-        caller.cleans[at(slot)] = !caller.cleaning[at(slot)].done();
-        break;
-      }
-      default:
-        break;
-    }
-  }
-}
-
-void Model::send(State& state, int client, const core::Action& action, const Asker& from) const {
-  if (action.kind != core::ActionKind::send) return;
-  Asker asker = from;
-  asker.round = action.round;
-  action.nodes.each([&](core::Node node) {
-    auto& link = state.links[at(client)][at(core::index(node))];
-    link.to_node.push({asker, action.request});
-    link.unanswered.push(asker);
-  });
-}
-
-// The semantics of the requests on a node, in ticks.
-void Model::execute(State& state, int client, int node, const Message& message, bool answer) const {
-  auto& key = state.keys[at(node)];
-  const auto life = static_cast<std::uint8_t>(message.request.ttl / kTick);
-  const bool there = key.ticks > 0;
-  const bool ours = there && key.owner == message.request.token;
-  core::Reply reply{there ? ReplyKind::held : ReplyKind::missing, there ? Cause::held : Cause::missing};
-  switch (message.request.kind) {
-    case RequestKind::acquire:
-      if (there) break;
-      key = {message.request.token, life};
-      reply = {ReplyKind::granted};
-      break;
-    case RequestKind::extend:
-      if (there ? !ours : !message.request.heal) break;
-      key = {message.request.token, std::max(life, key.ticks)};
-      reply = {ReplyKind::granted};
-      break;
-    case RequestKind::release:
-    case RequestKind::undo:
-      if (!ours) break;
-      key = {};
-      reply = {ReplyKind::granted};
-      break;
-    case RequestKind::raise:
-      break;  // nobody asks for a token here
-  }
-  if (!answer) return;
-  state.links[at(client)][at(node)].to_client.push({message.asker, reply});
-  settle(state, client, node);
-}
-
-// Answers that nobody's lease depends on are heard at once, if they are next: those to clean-up, and those to
-// calls that are over. Their delay would only multiply states.
-void Model::settle(State& state, int client, int node) const {
-  auto& link = state.links[at(client)][at(node)];
-  const auto& caller = state.callers[at(client)];
-  while (link.to_client.count > 0) {
-    const auto& asker = link.to_client.items[0].asker;
-    const bool matters =
-        !asker.release && asker.slot_or_call == caller.calls && caller.session.phase() != Phase::ended;
-    if (matters) return;
-    hear(state, client, node, link.to_client.pop());
-  }
-}
-
-void Model::hear(State& state, int client, int node, const Answer& answer) const {
-  auto& caller = state.callers[at(client)];
-  auto& link = state.links[at(client)][at(node)];
-  if (answer.reply.final() && link.unanswered.count > 0 && same(link.unanswered.items[0], answer.asker))
-    link.unanswered.pop();
-  if (answer.asker.release) {
-    const auto slot = at(answer.asker.slot_or_call);
-    if (!caller.cleans[slot]) return;
-    core::Actions actions;
-    caller.cleaning[slot].on_reply(core::node_at(node), answer.asker.round, answer.reply, now(state),
-                                   actions);
-    for (const auto& action : actions) send(state, client, action, answer.asker);
-    caller.cleans[slot] = !caller.cleaning[slot].done();
-    return;
-  }
-  if (answer.asker.slot_or_call != caller.calls) return;
-  core::Event event;
-  event.kind = EventKind::reply;
-  event.node = core::node_at(node);
-  event.round = answer.asker.round;
-  event.reply = answer.reply;
-  step_session(state, client, event);
-}
-
-// The connection ends: every request without an answer is told so, what had not been executed may still be,
-// and the next connection is there at once.
-void Model::snap(State& state, int client, int node) const {
-  auto& link = state.links[at(client)][at(node)];
-  auto& caller = state.callers[at(client)];
-  link.orphans = link.to_node;
-  link.to_node = {};
-  link.to_client = {};
-  const auto lost = link.unanswered;
-  link.unanswered = {};
-  for (int i = 0; i < lost.count; ++i)
-    hear(state, client, node, {lost.items[at(i)], {ReplyKind::unknown, Cause::disconnected}});
-  for (int i = 0; i < 2; ++i) {
-    if (!caller.cleans[at(i)]) continue;
-    core::Actions actions;
-    caller.cleaning[at(i)].on_node_up(core::node_at(node), now(state), actions);
-    for (const auto& action : actions) send(state, client, action, {true, static_cast<std::uint8_t>(i), {}});
+// A process that ends takes its connections with it, and what had arrived there.
+void Model::lose(State& state, int n, LossKind kind) const {
+  auto& node = state.at.nodes[at(n)];
+  node.lose(kind);
+  if (bounds_.mended_at_once) node.mend(node.remedy(), bounds_);
+  if (kind != LossKind::restart) return;
+  for (int c = 0; c < kMostClients; ++c) {
+    if (!takes_part(c)) continue;
+    auto& link = state.callers[at(c)].links[at(n)];
+    link.to_node.count = link.orphans.count = 0;
+    link.half = {};
+    link.dead = true;
+    // Where nothing is on its way, a client that has not noticed only has a vote less.
+    if (link.to_client.empty() && link.unanswered.empty() && !guards_learn()) reconnect(state, c, n);
   }
 }
 
 bool Model::settled(const State& state) const {
-  for (int c = 0; c < kClients; ++c) {
+  int in_play = 0;
+  for (int c = 0; c < kMostClients; ++c) {
     const auto& caller = state.callers[at(c)];
-    if (caller.session.phase() == Phase::ended && caller.calls == bounds_.calls[at(c)]) return true;
+    const bool over = caller.session.phase() == Phase::ended && caller.calls == bounds_.calls[at(c)];
+    if (takes_part(c) && !over) ++in_play;
   }
-  return false;
+  return in_play <= 1;
 }
 
-bool Model::two_holders(const State& state) {
+bool Model::two_holders(const State& state) const {
   int holders = 0;
-  for (const auto& caller : state.callers)
-    if (caller.session.phase() == Phase::held && !core::passed(caller.session.valid_until(), now(state)))
-      ++holders;
+  for (int c = 0; c < kMostClients; ++c) {
+    const auto& session = state.callers[at(c)].session;
+    const bool holds = session.phase() == Phase::held && !core::passed(session.valid_until(), now(state));
+    if (takes_part(c) && holds) ++holders;
+  }
   return holders > 1;
 }
 

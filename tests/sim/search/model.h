@@ -1,138 +1,91 @@
-// The world of the search: two clients that are the real machines of the core, three nodes, and everything
-// that can happen next. A state is a plain value; nothing here plays the part of the core.
+// What can happen in the world of the search, and what it does.
 //
-// Time goes in ticks of 2 ms with a ttl of 10 ms, five ticks. That is coarse and just fine enough: with drift
-// (2.1 ms) a lease is over after four ticks, and a node whose clock is fast lets a key go after four instead
-// of five. One tick less of caution is one tick of two holders.
+// Time goes in ticks of 2 ms with a ttl of 10 ms, five ticks, which is the deployment's max_ttl as well. That
+// is coarse and just fine enough: with drift (2.1 ms) a lease is over after four ticks, and a node whose
+// clock is fast lets a key go after four instead of five. One tick less of caution is one tick of two
+// holders.
 //
 // A client that is paused, a slow reply and a late timer are the same here: what is due may happen at any
-// later time.
+// later time. The guard's second does not fit into such times: everybody has verified every node before the
+// first tick and remembers that throughout, so that what is remembered may be as old as it likes; a new
+// verification may begin at any moment, as often as the bounds say.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "core/release.h"
-#include "core/session.h"
+#include "sim/search/state.h"
 
 namespace redlock::search {
-
-inline constexpr int kClients = 2;
-inline constexpr int kNodes = 3;
-inline constexpr core::Micros kTick{2000};
-inline constexpr core::Millis kTtl{10};
-
-struct Bounds {
-  std::array<std::uint8_t, kClients> calls{1, 1};
-  std::array<bool, kClients> watchdog{false, false};
-  std::uint8_t ticks = 6;
-  std::uint8_t breaks = 0;    // connections that break
-  std::uint8_t timeouts = 0;  // votes that are given up before their answer comes
-};
-
-template <class T, int kMost>
-struct Few {
-  std::array<T, kMost> items{};
-  std::uint8_t count = 0;
-
-  void push(const T& item) {
-    REDLOCK_ASSERT(count < kMost);
-    items[count++] = item;
-  }
-  T pop() {
-    REDLOCK_ASSERT(count > 0);
-    const T first = items[0];
-    for (int i = 1; i < count; ++i)
-      items[static_cast<std::size_t>(i - 1)] = items[static_cast<std::size_t>(i)];
-    --count;
-    return first;
-  }
-};
-
-// Which machine of the client asked: its session of call `call`, or its clean-up in `slot`.
-struct Asker {
-  bool release = false;
-  std::uint8_t slot_or_call = 0;
-  core::Round round{};
-};
-struct Message {
-  Asker asker;
-  core::Request request;
-};
-struct Answer {
-  Asker asker;
-  core::Reply reply;
-};
-struct Link {
-  Few<Message, 4> to_node;
-  Few<Message, 4> orphans;  // of a connection that broke: may still be executed, in order, or not
-  Few<Answer, 4> to_client;
-  Few<Asker, 4> unanswered;  // in order
-};
-struct Key {
-  Token owner;
-  std::uint8_t ticks = 0;  // left; 0: there is no key
-};
-struct Caller {
-  core::Session session;
-  std::uint8_t calls = 0;
-  std::array<core::Release, 2> cleaning{};
-  std::array<bool, 2> cleans{};
-};
-struct State {
-  std::uint8_t tick = 0;
-  std::uint8_t breaks = 0;
-  std::uint8_t timeouts = 0;
-  std::array<Caller, kClients> callers;
-  std::array<Key, kNodes> keys;
-  std::array<std::array<Link, kNodes>, kClients> links;
-};
-
-enum class StepKind : std::uint8_t {
-  tick,
-  begin,
-  execute,
-  hear,
-  wake,
-  release,
-  expire,
-  snap,
-  time_out,
-  orphan_runs,
-  orphan_lost
-};
-struct Step {
-  StepKind kind = StepKind::tick;
-  std::uint8_t client = 0;
-  std::uint8_t node = 0;
-};
 
 class Model {
  public:
   explicit Model(const Bounds& bounds) : bounds_(bounds) {}
 
-  [[nodiscard]] std::vector<Step> steps(const State& state) const;
+  // The first state: everybody is connected, nothing was asked for.
+  void begin(State& state) const;
+  // Only of what takes part; a whole State is several times as large.
+  void copy(const State& from, State& to) const;
+  void steps(const State& state, std::vector<Step>& out) const;
   void apply(State& state, const Step& step) const;
   // Two clients whose leases are valid, each by its own clock (S1).
-  [[nodiscard]] static bool two_holders(const State& state);
+  [[nodiscard]] bool two_holders(const State& state) const;
   // Equal for states that go on alike.
   [[nodiscard]] std::uint64_t fingerprint(State& state) const;
-  // Somebody has made his last call and it is over: the other is alone from here on.
+  // At most one client has a lease or may still get one: two can't have one from here on.
   [[nodiscard]] bool settled(const State& state) const;
   // One line: what the step did, and how the nodes and clients stand after it.
-  [[nodiscard]] static std::string describe(const Step& step, const State& after);
+  [[nodiscard]] std::string describe(const Step& step, const State& after) const;
 
  private:
-  static core::Instant now(const State& state);
+  void client_steps(const State& state, int client, std::vector<Step>& out) const;
+  void link_steps(const State& state, int client, int node, std::vector<Step>& out) const;
+  void node_steps(const State& state, int node, std::vector<Step>& out) const;
+  void client_step(State& state, const Step& step) const;
+  void node_step(State& state, const Step& step) const;
+  [[nodiscard]] bool may_lose(const State& state, int node) const;
+  [[nodiscard]] bool may_be_mended(const State& state, int node) const;
+  void lose(State& state, int node, LossKind kind) const;
+
+  // ---- client.cpp
+  void begin_call(State& state, int client) const;
+  void begin_reduced(State& state, int client, unsigned reached) const;
+  void clean_reduced(State& state, int client) const;
+  void wake(State& state, int client) const;
+  void step_session(State& state, int client, const core::Event& event) const;
   void run(State& state, int client, const core::Actions& actions) const;
   void send(State& state, int client, const core::Action& action, const Asker& asker) const;
-  void step_session(State& state, int client, const core::Event& event) const;
-  void execute(State& state, int client, int node, const Message& message, bool answer) const;
+  void execute(State& state, int client, int node, const Word& word, bool answers) const;
+  void execute_apart(Link& link, bool vote, const Answer& answer) const;
   void hear(State& state, int client, int node, const Answer& answer) const;
-  void settle(State& state, int client, int node) const;
+  void deliver(State& state, int client, int node, const Asker& asker, const core::Reply& reply) const;
+  void hear_idle(State& state, int client) const;
+  [[nodiscard]] bool matters(const State& state, int client, const Answer& answer) const;
   void snap(State& state, int client, int node) const;
+  void reconnect(State& state, int client, int node) const;
+
+  // ---- watch.cpp
+  void introduce(State& state, int client, int node) const;
+  void command(State& state, int client, const core::GuardCommands& commands, bool paid = false) const;
+  void hear_guard(State& state, int client, int node, const Answer& answer) const;
+  void glance(State& state, int client) const;
+  [[nodiscard]] core::Reply counted(State& state, int client, int node, const Answer& answer) const;
+
+  [[nodiscard]] bool reduced(int client) const { return client >= 2; }
+  [[nodiscard]] bool takes_part(int client) const {
+    return bounds_.calls[static_cast<std::size_t>(client)] > 0;
+  }
+  // Whether a connection may end: only then does a clean-up remember more than its messages say.
+  [[nodiscard]] bool connections_end() const {
+    return bounds_.breaks > 0 || ((bounds_.losses > 0 || bounds_.outages > 0) &&
+                                  (bounds_.loss_kinds & bit(LossKind::restart)) != 0);
+  }
+  // Whether what a guard remembers can change by what it reads.
+  [[nodiscard]] bool guards_learn() const { return bounds_.jumps > 0 || bounds_.looks > 0; }
+  // When something was sent or read; where it changes no guard, it would only multiply states.
+  [[nodiscard]] std::uint8_t read_clock(const State& state) const {
+    return guards_learn() ? state.at.tick : 0;
+  }
 
   Bounds bounds_;
 };

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "sim/search/model.h"
+
 namespace redlock::search {
 namespace {
 
@@ -51,29 +53,33 @@ struct Way {
 // Makes states again. Keeps the last way with the states along it.
 class Walker {
  public:
-  Walker(const Model& model, const std::vector<Way>& ways) : model_(model), ways_(ways) {}
+  Walker(const Model& model, const std::vector<Way>& ways) : model_(model), ways_(ways) {
+    states_.push_back(std::make_unique<State>());
+    model_.begin(*states_.front());
+  }
 
   const State& at(std::uint32_t index) {
-    std::vector<std::uint32_t> path;
-    for (auto i = index; i != 0; i = ways_[i].parent) path.push_back(i);
-    std::reverse(path.begin(), path.end());
+    way_.clear();
+    for (auto i = index; i != 0; i = ways_[i].parent) way_.push_back(i);
+    std::reverse(way_.begin(), way_.end());
     std::size_t shared = 0;
-    while (shared < path.size() && shared < path_.size() && path[shared] == path_[shared]) ++shared;
+    while (shared < way_.size() && shared < path_.size() && way_[shared] == path_[shared]) ++shared;
     path_.resize(shared);
-    states_.resize(shared + 1);
-    for (; shared < path.size(); ++shared) {
-      states_.push_back(states_.back());
-      model_.apply(states_.back(), ways_[path[shared]].step);
-      path_.push_back(path[shared]);
+    for (; shared < way_.size(); ++shared) {
+      if (shared + 1 == states_.size()) states_.push_back(std::make_unique<State>());
+      model_.copy(*states_[shared], *states_[shared + 1]);
+      model_.apply(*states_[shared + 1], ways_[way_[shared]].step);
+      path_.push_back(way_[shared]);
     }
-    return states_.back();
+    return *states_[way_.size()];
   }
 
  private:
   const Model& model_;
   const std::vector<Way>& ways_;
+  std::vector<std::uint32_t> way_;
   std::vector<std::uint32_t> path_;
-  std::vector<State> states_{State{}};
+  std::vector<std::unique_ptr<State>> states_;
 };
 
 std::vector<std::string> tell(const Model& model, const std::vector<Way>& ways, std::uint32_t index) {
@@ -82,48 +88,50 @@ std::vector<std::string> tell(const Model& model, const std::vector<Way>& ways, 
   std::reverse(steps.begin(), steps.end());
   std::vector<std::string> lines;
   auto state = std::make_unique<State>();
+  model.begin(*state);
   for (const auto& step : steps) {
     model.apply(*state, step);
-    lines.push_back(Model::describe(step, *state));
+    lines.push_back(model.describe(step, *state));
   }
   return lines;
 }
 
 }  // namespace
 
-Result search(const Bounds& bounds, std::uint64_t most_states) {
+Result search(const Bounds& bounds, std::uint64_t most_states, const Progress& progress) {
   const Model model(bounds);
   Result result;
   Seen seen;
   std::vector<Way> ways(1);
   Walker walker(model, ways);
   auto next = std::make_unique<State>();
+  model.begin(*next);
   seen.add(model.fingerprint(*next));
+  std::vector<Step> steps;
   std::uint32_t level_end = 1;
   for (std::uint32_t i = 0; i < ways.size(); ++i) {
     if (i == level_end) {
       ++result.depth;
       level_end = static_cast<std::uint32_t>(ways.size());
     }
-    if (ways.size() > most_states) {
-      result.states = ways.size();
-      return result;
-    }
+    result.states = ways.size();
+    if (ways.size() > most_states) return result;
+    if (progress && i % 65536 == 0) progress(ways.size(), i, result.depth);
     const State& state = walker.at(i);
     if (model.settled(state)) continue;
-    for (const Step& step : model.steps(state)) {
-      *next = state;
+    model.steps(state, steps);
+    for (const Step& step : steps) {
+      model.copy(state, *next);
       model.apply(*next, step);
       if (!seen.add(model.fingerprint(*next))) continue;
       ways.push_back({i, step});
-      if (Model::two_holders(*next)) {
-        result.states = ways.size();
-        result.history = tell(model, ways, static_cast<std::uint32_t>(ways.size() - 1));
-        return result;
-      }
+      if (!model.two_holders(*next)) continue;
+      result.states = ways.size();
+      result.history = tell(model, ways, static_cast<std::uint32_t>(ways.size() - 1));
+      result.depth = result.history.size();
+      return result;
     }
   }
-  result.states = ways.size();
   result.complete = true;
   return result;
 }

@@ -1,0 +1,49 @@
+// How much of the world is searched: which clients, how long, and how often what may go wrong. And the
+// switches that break the node's own scripts on purpose, since no patch of the core could.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace redlock::search {
+
+inline constexpr int kMostClients = 3;
+inline constexpr int kNodes = 3;
+
+// How a node loses its memory.
+enum class LossKind : std::uint8_t {
+  restart,  // it ends and comes back with an old snapshot, in which no key is, under another run id
+  resync,   // replica of a copy that lagged, promoted again, while connections live: another replication id
+  flush     // FLUSHALL: its mark goes too
+};
+inline constexpr int kLossKinds = 3;
+constexpr std::uint8_t bit(LossKind kind) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(kind));
+}
+
+struct Bounds {
+  std::array<std::uint8_t, kMostClients> calls{1, 1, 0};
+  // The first so many clients extend; the others do not.
+  std::uint8_t watchdogs = 0;
+  // Clients beyond A and B hear at once what nodes did, and hold until they must give up.
+  std::uint8_t ticks = 6;
+  std::uint8_t breaks = 0;    // connections that break
+  std::uint8_t timeouts = 0;  // votes that are given up before their answer comes
+  bool guard = false;
+  std::uint8_t losses = 0;      // of one node
+  std::uint8_t outages = 0;     // of all nodes at once
+  std::uint8_t loss_kinds = 7;  // bits of LossKind
+  bool mended_at_once = false;  // a third party is there at the moment of the loss, and at no other
+  std::uint8_t alarms = 0;      // third parties that make a node settle that is as marked
+  std::uint8_t jumps = 0;       // of a node's clock, forward
+  std::uint8_t jump_ticks = 5;
+  std::uint8_t looks = 0;  // verifications and what follows from them, by the clients themselves
+  bool prompt = false;     // answers that can only help are heard at once, see Model::matters
+  bool apart = false;      // anything may happen between a vote and the check behind it
+  // Broken on purpose.
+  std::uint8_t settle_ticks = 4;
+  bool restart_shorter = false;  // settling that is begun again ends sooner
+  bool check_first = false;      // with `apart`: the check is executed before the vote
+};
+
+}  // namespace redlock::search
