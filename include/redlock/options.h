@@ -20,9 +20,9 @@ namespace redlock {
 // trace: what happens to each lock; info: what failed and is tried again; warning: what somebody should see.
 enum class LogLevel : std::uint8_t { trace, info, warning };
 
-// For nodes whose URL begins with rediss://. Files are PEM; they are read again when they have changed and a
-// node is connected anew, so that certificates rotate without a restart. TLS 1.2 is the oldest that is
-// spoken.
+// For nodes whose URL begins with rediss:// or rediss+sentinel://, and their Sentinels. Files are PEM; they
+// are read again when they have changed and a node is connected anew, so that certificates rotate without a
+// restart. TLS 1.2 is the oldest that is spoken.
 struct TlsOptions {
   std::string ca_file{};           // who may vouch for a node; empty: the system's authorities
   std::string certificate_file{};  // ours, with its chain, for nodes that ask for one

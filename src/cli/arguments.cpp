@@ -27,18 +27,13 @@ expected<LockName, std::string> parse_name(std::string text) {
 }
 
 expected<std::vector<std::string>, std::string> parse_nodes(std::string_view where, std::string_view text) {
-  std::vector<std::string> nodes;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    const std::string_view url = trimmed(text.substr(at, comma - at));
-    if (url.empty())
-      return unexpected<std::string>(
-          fmt::format("{}: URL {} of the list is empty; write redis://host:port,redis://host:port,...", where,
-                      nodes.size() + 1));
-    if (const auto parsed = parse_node_url(url); !parsed)
+  auto nodes = split_node_urls(text);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].empty())
+      return unexpected<std::string>(fmt::format(
+          "{}: URL {} of the list is empty; write redis://host:port,redis://host:port,...", where, i + 1));
+    if (const auto parsed = parse_node_url(nodes[i]); !parsed)
       return unexpected<std::string>(fmt::format("{}: {}", where, parsed.error()));
-    nodes.emplace_back(url);
-    at = comma + 1;
   }
   return nodes;
 }

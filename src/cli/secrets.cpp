@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <optional>
 
 namespace redlock::cli {
 
@@ -22,12 +21,14 @@ struct Range {
   std::size_t end;
 };
 
-// The next password in `text` at or after `from`. The authority ends at the first '/' or, in lists, at a
-// comma that begins another URL; an '@' in a password should have been encoded, so the last one counts. A
-// slash in a password should have been encoded as well; then the '@' stands behind it, and all before it is
-// taken.
-std::optional<Range> find_password(std::string_view text, std::size_t from) {
-  for (auto at = text.find("://", from); at != std::string_view::npos; at = text.find("://", at + 3)) {
+// The passwords in `text`. The authority ends at the first '/' or, in lists, at a comma that begins another
+// URL; an '@' in a password should have been encoded, so the last one counts. A slash in a password should
+// have been encoded as well; then the '@' stands behind it, and all before it is taken. Where Sentinels have
+// a password of their own, all behind its name is.
+std::vector<Range> find_passwords(std::string_view text) {
+  constexpr std::string_view kSentinels = "sentinel_password=";
+  std::vector<Range> found;
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
     const std::size_t begin = at + 3;
     std::size_t end = std::min(text.find("://", begin), text.size());
     const std::size_t comma = text.rfind(',', end);
@@ -37,10 +38,17 @@ std::optional<Range> find_password(std::string_view text, std::size_t from) {
     const std::string_view url = text.substr(begin, end - begin);
     const std::size_t colon = url.find(':');
     const std::size_t sign = url.rfind('@');
-    if (colon != std::string_view::npos && sign != std::string_view::npos && colon + 1 < sign)
-      return Range{begin + colon + 1, begin + sign};
+    std::size_t done = begin;
+    if (colon != std::string_view::npos && sign != std::string_view::npos && colon + 1 < sign) {
+      done = begin + sign;
+      found.push_back({begin + colon + 1, done});
+    }
+    const std::size_t query = url.find(kSentinels);
+    if (query == std::string_view::npos) continue;
+    const std::size_t behind = std::max(done, begin + query + kSentinels.size());
+    if (behind < end) found.push_back({behind, end});
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -48,21 +56,17 @@ std::optional<Range> find_password(std::string_view text, std::size_t from) {
 std::string mask_passwords(std::string_view text) {
   std::string masked;
   std::size_t done = 0;
-  while (const auto range = find_password(text, done)) {
-    masked.append(text.substr(done, range->begin - done)).append("***");
-    done = range->end;
+  for (const Range& range : find_passwords(text)) {
+    masked.append(text.substr(done, range.begin - done)).append("***");
+    done = range.end;
   }
   return masked.append(text.substr(done));
 }
 
 void scrub_arguments(int argc, char** argv) {
   for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
-    const std::string_view text = argv[i];
-    std::size_t done = 0;
-    while (const auto range = find_password(text, done)) {
-      std::fill(argv[i] + range->begin, argv[i] + range->end, '*');
-      done = range->end;
-    }
+    for (const Range& range : find_passwords(argv[i]))
+      std::fill(argv[i] + range.begin, argv[i] + range.end, '*');
   }
 }
 
@@ -96,7 +100,7 @@ std::vector<std::string> command_environment(const char* const* environment, std
     const std::string_view key = entry.substr(0, entry.find('='));
     if (key == "REDLOCK_PASSWORD" || key == "REDLOCK_NAME" || key == "REDLOCK_TOKEN") continue;
     if (key == "REDLOCK_FENCE") continue;
-    if (key == "REDLOCK_NODES" && find_password(entry, 0)) continue;
+    if (key == "REDLOCK_NODES" && !find_passwords(entry).empty()) continue;
     result.emplace_back(entry);
   }
   result.push_back(fmt::format("REDLOCK_NAME={}", name));

@@ -46,17 +46,25 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The same text for the same server, whatever the user, the database and the way to write it.
-std::string endpoint(const NodeUrl& url) {
-  if (url.transport == NodeUrl::Transport::unix_socket)
-    return std::filesystem::path(url.path).lexically_normal().string();
-  auto host = lower(url.host);
+std::string endpoint(const NodeUrl::Endpoint& endpoint) {
+  auto host = lower(endpoint.host);
   in6_addr address{};
   if (inet_pton(AF_INET6, host.c_str(), &address) == 1) {
     std::array<char, INET6_ADDRSTRLEN> text{};
     host = inet_ntop(AF_INET6, &address, text.data(), text.size());
   }
-  return host + ":" + std::to_string(url.port);
+  return host + ":" + std::to_string(endpoint.port);
+}
+
+// Two URLs that share a text are the same server, whatever the user, the database and the way to write it:
+// for Sentinels, one that both would ask for the same name.
+std::vector<std::string> endpoints(const NodeUrl& url) {
+  if (url.transport == NodeUrl::Transport::unix_socket)
+    return {std::filesystem::path(url.path).lexically_normal().string()};
+  if (url.transport == NodeUrl::Transport::tcp) return {endpoint({url.host, url.port})};
+  std::vector<std::string> names;
+  for (const auto& sentinel : url.sentinels) names.push_back(url.master + "@" + endpoint(sentinel));
+  return names;
 }
 
 void check_nodes(const ClientOptions& options, std::vector<std::string>& faults) {
@@ -64,7 +72,7 @@ void check_nodes(const ClientOptions& options, std::vector<std::string>& faults)
   if (options.nodes.size() > static_cast<std::size_t>(core::kMaxNodes))
     faults.push_back("there are " + std::to_string(options.nodes.size()) + " nodes; the most is " +
                      std::to_string(core::kMaxNodes));
-  std::vector<std::string> seen;  // by position; empty where the URL cannot be read
+  std::vector<std::vector<std::string>> seen;  // by position; empty where the URL cannot be read
   for (const auto& node : options.nodes) {
     const auto place = "node " + std::to_string(seen.size() + 1) + ": ";
     const auto url = parse_node_url(node);
@@ -75,11 +83,14 @@ void check_nodes(const ClientOptions& options, std::vector<std::string>& faults)
     }
     if (!url->user.empty() && !url->has_password && !options.password && !options.password_file)
       faults.push_back(place + url->label() + " has a user and no password (for a user without one: user:@)");
-    auto name = endpoint(*url);
-    if (const auto twin = std::find(seen.begin(), seen.end(), name); twin != seen.end())
+    auto names = endpoints(*url);
+    const auto shared = [&names](const std::vector<std::string>& other) {
+      return std::find_first_of(other.begin(), other.end(), names.begin(), names.end()) != other.end();
+    };
+    if (const auto twin = std::find_if(seen.begin(), seen.end(), shared); twin != seen.end())
       faults.push_back(place + url->label() + " is the same server as node " +
                        std::to_string(twin - seen.begin() + 1) + "; each vote must come from another server");
-    seen.back() = std::move(name);
+    seen.back() = std::move(names);
   }
 }
 

@@ -25,6 +25,12 @@ TEST(MaskPasswords, EachUrlOfAText) {
       {"--nodes=redis://a:b@h", "--nodes=redis://a:***@h"},
       {"unix://u:pw@/run/s?db=1", "unix://u:***@/run/s?db=1"},
       {"'redis://u:pw@h' and redis://u:pw@i.", "'redis://u:***@h' and redis://u:***@i."},
+      {"redis+sentinel://u:pw@h:1,i:2/m,redis://v:x@k", "redis+sentinel://u:***@h:1,i:2/m,redis://v:***@k"},
+      {"redis+sentinel://h/m?sentinel_password=pw,redis://k",
+       "redis+sentinel://h/m?sentinel_password=***,redis://k"},
+      {"redis+sentinel://u:x@h/m?sentinel_password=p&w", "redis+sentinel://u:***@h/m?sentinel_password=***"},
+      {"redis+sentinel://h:1/m?sentinel_password=p@w", "redis+sentinel://h:***@***"},
+      {"redis+sentinel://h/m?sentinel_password=", "redis+sentinel://h/m?sentinel_password="},
       {"redis://a redis://u:pw@h", "redis://a redis://u:***@h"},
       {"://:@", "://:@"},
       {"redis://", "redis://"},
@@ -59,6 +65,7 @@ TEST(CommandEnvironment, HasTheLockAndNoPassword) {
             (Strings{"A=1", "ODD", "REDLOCK_NAME=n", "REDLOCK_TOKEN=t"}));
   EXPECT_EQ(with({"REDLOCK_NODES=redis://u@h"}).front(), "REDLOCK_NODES=redis://u@h");
   EXPECT_EQ(with({"REDLOCK_NODES=redis://h,redis://u:pw@h"}).size(), 2U);
+  EXPECT_EQ(with({"REDLOCK_NODES=redis+sentinel://h/m?sentinel_password=pw"}).size(), 2U);
 }
 
 }  // namespace

@@ -26,7 +26,22 @@ std::string login_of(const NodeUrl& url) {
   return url.user.empty() ? "" : encoded(url.user) + "@";
 }
 
+std::string written_sentinel(const NodeUrl& url) {
+  auto text = (url.tls ? "rediss+sentinel://" : "redis+sentinel://") + login_of(url);
+  for (const auto& sentinel : url.sentinels) {
+    const bool v6 = sentinel.host.find(':') != std::string::npos;
+    text += v6 ? "[" + encoded(sentinel.host) + "]" : encoded(sentinel.host);
+    text += ":" + std::to_string(sentinel.port) + (sentinel == url.sentinels.back() ? "/" : ",");
+  }
+  text += encoded(url.master) + "/" + std::to_string(url.database);
+  if (url.has_sentinel_password)
+    text += "?sentinel_user=" + encoded(url.sentinel_user) +
+            "&sentinel_password=" + encoded(url.sentinel_password);
+  return text;
+}
+
 std::string written(const NodeUrl& url) {
+  if (url.transport == NodeUrl::Transport::sentinel) return written_sentinel(url);
   const auto database = std::to_string(url.database);
   if (url.transport == NodeUrl::Transport::unix_socket)
     return "unix://" + login_of(url) + "/" + encoded(url.path.substr(1)) + "?db=" + database;
@@ -39,8 +54,8 @@ std::string written(const NodeUrl& url) {
 // With a password put into the text wherever one can stand, no message may show it.
 void password_stays_secret(std::string_view text) {
   const std::string secret = "hunter2";
-  for (const std::string_view scheme :
-       {"redis://user:hunter2@", "unix://:hunter2@", "redis://user:hunter2"}) {
+  for (const std::string_view scheme : {"redis://user:hunter2@", "unix://:hunter2@",
+                                        "redis+sentinel://user:hunter2@", "redis://user:hunter2"}) {
     const auto with_secret = std::string(scheme) + std::string(text);
     const auto url = parse_node_url(with_secret);
     // Where the fuzzer wrote the secret itself it may be a host or a path, which labels do show.
@@ -60,13 +75,19 @@ void node_url(const std::uint8_t* data, std::size_t size) {
     const auto again = parse_node_url(written(*url));
     FUZZ_CHECK(again && *again == *url);
     FUZZ_CHECK(is_clean_line(url->label(), 1200));
-    FUZZ_CHECK(url->transport == NodeUrl::Transport::tcp ? !url->host.empty() && url->port != 0
-                                                         : url->path.starts_with('/'));
+    const bool whole = url->transport == NodeUrl::Transport::tcp ? !url->host.empty() && url->port != 0
+                       : url->transport == NodeUrl::Transport::sentinel
+                           ? !url->sentinels.empty() && !url->master.empty()
+                           : url->path.starts_with('/');
+    FUZZ_CHECK(whole);
   } else {
     FUZZ_CHECK(is_clean_line(url.error()));
     FUZZ_CHECK(!url.error().empty());
   }
   password_stays_secret(text);
+  // A URL alone is a list of one, and what a list is split into is not split further.
+  if (url && text.find(',') == std::string_view::npos) FUZZ_CHECK(split_node_urls(text).size() == 1);
+  for (const auto& part : split_node_urls(text)) FUZZ_CHECK(split_node_urls(part).size() == 1);
   ClientOptions options;
   options.nodes = {std::string(text), std::string(text), "redis://other"};
   const auto error = validate(options);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace redlock {
 namespace {
@@ -42,6 +43,22 @@ NodeUrl with_user(NodeUrl url, std::string user) {
   return url;
 }
 
+NodeUrl sentinel(std::string master, std::vector<NodeUrl::Endpoint> sentinels, std::uint32_t database = 0) {
+  NodeUrl url;
+  url.transport = NodeUrl::Transport::sentinel;
+  url.master = std::move(master);
+  url.sentinels = std::move(sentinels);
+  url.database = database;
+  return url;
+}
+
+NodeUrl with_sentinel_login(NodeUrl url, std::string user, std::string password) {
+  url.sentinel_user = std::move(user);
+  url.sentinel_password = std::move(password);
+  url.has_sentinel_password = true;
+  return url;
+}
+
 TEST(NodeUrl, ReadsEveryPart) {
   using namespace std::string_literals;
   const std::pair<const char*, NodeUrl> cases[] = {
@@ -72,6 +89,21 @@ TEST(NodeUrl, ReadsEveryPart) {
       {"unix://user:pw@/s?db=0", with_login(socket("/s"), "user", "pw")},
       {"unix://:p%2fw@/s", with_login(socket("/s"), "", "p/w")},
       {"unix://user@/s", with_user(socket("/s"), "user")},
+      {"redis+sentinel://h/m", sentinel("m", {{"h", 26379}})},
+      {"Redis+Sentinel://h/m/", sentinel("m", {{"h", 26379}})},
+      {"redis+sentinel://h:1,10.0.0.2,[::1],[::2]:4/my-master.1_/15",
+       sentinel("my-master.1_", {{"h", 1}, {"10.0.0.2", 26379}, {"::1", 26379}, {"::2", 4}}, 15)},
+      {"redis+sentinel://h/a%2Fb%40%3f", sentinel("a/b@?", {{"h", 26379}})},
+      {"rediss+sentinel://user:p%2Cw@h,i/m",
+       with_tls(with_login(sentinel("m", {{"h", 26379}, {"i", 26379}}), "user", "p,w"))},
+      {"redis+sentinel://u:a,b@h/m", with_login(sentinel("m", {{"h", 26379}}), "u", "a,b")},
+      {"redis+sentinel://user@h/m", with_user(sentinel("m", {{"h", 26379}}), "user")},
+      {"redis+sentinel://h/m?sentinel_password=p%26%40w",
+       with_sentinel_login(sentinel("m", {{"h", 26379}}), "", "p&@w")},
+      {"redis+sentinel://h/m/3?sentinel_user=s&sentinel_password=p",
+       with_sentinel_login(sentinel("m", {{"h", 26379}}, 3), "s", "p")},
+      {"redis+sentinel://h/m/?sentinel_password=p=w&sentinel_user=",
+       with_sentinel_login(sentinel("m", {{"h", 26379}}), "", "p=w")},
   };
   for (const auto& [text, right] : cases) {
     const auto url = parse_node_url(text);
@@ -150,6 +182,45 @@ TEST(NodeUrl, RefusesTheRestSaysWhyAndNeverRepeatsASecret) {
       {"unix:///s?db=x", "database"},
       {"unix:///s?secret=1", "nothing but ?db="},
       {"unix:///s?", "nothing but ?db="},
+      {"redis://:secret@a,b", "a comma in the host"},
+      {"rediss://a:1,b:2", "a comma in the host"},
+      {"redis+sentinels://h/m", "does not begin with redis://"},
+      {"redis+sentinel://", "Sentinel 1: there is no host"},
+      {"redis+sentinel:///m", "Sentinel 1: there is no host"},
+      {"redis+sentinel://:secret@/m", "Sentinel 1: there is no host"},
+      {"redis+sentinel://h,/m", "Sentinel 2: there is no host"},
+      {"redis+sentinel://h,,i/m", "Sentinel 2: there is no host"},
+      {"redis+sentinel://user:secret@h,i:0/m", "Sentinel 2: the port"},
+      {"redis+sentinel://h,::1/m", "brackets"},
+      {"redis+sentinel://h,i,h/m", "Sentinel 3 stands there twice"},
+      {"redis+sentinel://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16/m", "more than 15 Sentinels"},
+      {"redis+sentinel://user:secret@h", "comes the master's name"},
+      {"redis+sentinel://user:secret@h?sentinel_user=x", "comes the master's name"},
+      {"redis+sentinel://user:secret@h/", "the master has no name"},
+      {"redis+sentinel://user:secret@h//1", "the master has no name"},
+      {"redis+sentinel://h/?sentinel_password=secret", "the master has no name"},
+      {"redis+sentinel://h/" + std::string(254, 'm'), "name is longer than 253"},
+      {"redis+sentinel://h/m%", "the master's name: %"},
+      {"redis+sentinel://h/m%20n", "name has a character that none has"},
+      {"redis+sentinel://h/m,n", "name has a character that none has"},
+      {"redis+sentinel://user:secret@h/m/x", "database"},
+      {"redis+sentinel://user:secret@h/m/1/2", "database"},
+      {"redis+sentinel://user:secret@h/m#x", "nothing but the database"},
+      {"redis+sentinel://h/m/1#secret", "database"},
+      {"redis+sentinel://user:sec@ret@h/m", "more than one @"},
+      {"redis+sentinel://user:sec/ret@h/m", "an @ after the hosts"},
+      {"redis+sentinel://h/m?sentinel_password=sec@ret", "an @ after the hosts"},
+      {"redis+sentinel://h/m?", "nothing but sentinel_user= and sentinel_password="},
+      {"redis+sentinel://h/m?sentinel_password", "nothing but sentinel_user= and"},
+      {"redis+sentinel://h/m?password=secret", "nothing but sentinel_user= and"},
+      {"redis+sentinel://h/m?sentinel_password=sec&ret", "nothing but sentinel_user= and"},
+      {"redis+sentinel://h/m?sentinel_password=secret&", "nothing but sentinel_user= and"},
+      {"redis+sentinel://h/m?sentinel_password=secret%", "sentinel_password: %"},
+      {"redis+sentinel://h/m?sentinel_user=secret%&sentinel_password=x", "sentinel_user: %"},
+      {"redis+sentinel://h/m?sentinel_user=u", "sentinel_password is not"},
+      {"redis+sentinel://h/m?sentinel_password=secret&sentinel_password=x",
+       "sentinel_password stands there twice"},
+      {"redis+sentinel://h/m?sentinel_user=u&sentinel_user=u", "sentinel_user stands there twice"},
   };
   for (const auto& [text, why] : cases) {
     const auto url = parse_node_url(text);
@@ -176,13 +247,14 @@ TEST(NodeUrl, LabelsAreSafeToPrint) {
       {"unix://user:secret@/run/s", "/run/s"},
       {"unix:///run/s?db=2", "/run/s?db=2"},
       {"unix:///run/%1b%0as", "/run/\\x1b\\x0as"},
+      {"redis+sentinel://u:secret@h,i/m?sentinel_password=secret", "m@h:26379"},
+      {"redis+sentinel://[::1]:7,h/m/2", "m@[::1]:7/2"},
   };
   for (const auto& [text, label] : cases) EXPECT_EQ(parse_node_url(text)->label(), label) << text;
 }
 
 // No single byte, put in or put over any place, makes it crash or tell the password.
-TEST(NodeUrl, OneWrongByteAnywhere) {
-  const std::string text = "redis://us:hunter2@[::1]:6379/3";
+void one_wrong_byte_anywhere_in(const std::string& text) {
   for (std::size_t at = 0; at <= text.size(); ++at) {
     for (int byte = 0; byte < 256; ++byte) {
       for (const std::size_t over : {0U, 1U}) {
@@ -194,6 +266,38 @@ TEST(NodeUrl, OneWrongByteAnywhere) {
       }
     }
   }
+}
+
+TEST(NodeUrl, OneWrongByteAnywhere) {
+  one_wrong_byte_anywhere_in("redis://us:hunter2@[::1]:6379/3");
+  one_wrong_byte_anywhere_in("redis+sentinel://u:hunter2@h,[::1]:1/m/3?sentinel_password=hunter2");
+}
+
+TEST(NodeUrlList, ACommaBetweenSentinelsIsTheirs) {
+  using Urls = std::vector<std::string>;
+  const std::pair<const char*, Urls> cases[] = {
+      {"", {""}},
+      {"redis://a", {"redis://a"}},
+      {" redis://a:1 ,\tredis://b,unix:///s\n", {"redis://a:1", "redis://b", "unix:///s"}},
+      {"redis://a,b", {"redis://a", "b"}},
+      {"redis://a,", {"redis://a", ""}},
+      {",redis://a,,redis://b", {"", "redis://a", "", "redis://b"}},
+      {"redis+sentinel://a,b:1,[::1]/m", {"redis+sentinel://a,b:1,[::1]/m"}},
+      {"redis+sentinel://a,b/m,redis+sentinel://a,b/n/1?sentinel_password=p",
+       {"redis+sentinel://a,b/m", "redis+sentinel://a,b/n/1?sentinel_password=p"}},
+      {"redis://x, REDISS+Sentinel://a,b/m ,redis://y",
+       {"redis://x", "REDISS+Sentinel://a,b/m", "redis://y"}},
+      {"redis+sentinel://u:p,w@a,b/m,redis://y", {"redis+sentinel://u:p,w@a,b/m", "redis://y"}},
+      // Slips of the hand: what is wrong stays in the URL that has it.
+      {"redis+sentinel://a,b,redis://y", {"redis+sentinel://a,b", "redis://y"}},
+      {"redis+sentinel://a,b, unix:///s", {"redis+sentinel://a,b", "unix:///s"}},
+      {"redis+sentinel://a,/m,redis://y", {"redis+sentinel://a,/m", "redis://y"}},
+      {"redis+sentinel://a/m,b", {"redis+sentinel://a/m", "b"}},
+      {"redis+sentinel://a/m,", {"redis+sentinel://a/m", ""}},
+      {"redis+sentinel://a?x,b", {"redis+sentinel://a?x", "b"}},
+      {"redis+sentinel://,", {"redis+sentinel://,"}},
+  };
+  for (const auto& [list, urls] : cases) EXPECT_EQ(split_node_urls(list), urls) << list;
 }
 
 }  // namespace

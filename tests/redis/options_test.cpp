@@ -70,6 +70,8 @@ TEST(ClientOptions, FindsTheSameServerTwice) {
       {"unix:///run/s", "unix:///run/s?db=1"},
       {"unix:///run/s", "unix:///run//./s"},
       {"unix:///run/s", "unix://:pw@/run/x/../s"},
+      {"redis+sentinel://a,b/m", "redis+sentinel://:pw@B:26379,c/m/1?sentinel_password=pw"},
+      {"redis+sentinel://a/m", "rediss+sentinel://c,A/m"},
   };
   for (const auto& [one, other] : twins) {
     const auto text = faults_with_nodes({one, "redis://between", other});
@@ -78,13 +80,13 @@ TEST(ClientOptions, FindsTheSameServerTwice) {
     EXPECT_EQ(text.find("pw"), std::string::npos) << text;
   }
   EXPECT_EQ(faults_with_nodes({"unix:///run/s", "unix:///run/S"}), "");
+  EXPECT_EQ(faults_with_nodes({"redis+sentinel://a,b/m", "redis+sentinel://a,b/n"}), "");
+  EXPECT_EQ(faults_with_nodes({"redis+sentinel://a/m", "redis+sentinel://b/m", "redis://a:26379"}), "");
 }
 
 TEST(ClientOptions, UnreadableNodesAreNoTwins) {
-  EXPECT_EQ(faults_with_nodes({"x", "x"}),
-            "node 1: it does not begin with redis://, rediss:// or unix://; node 2: it does not begin with "
-            "redis://, "
-            "rediss:// or unix://");
+  const std::string why = "it does not begin with redis://, rediss://, unix:// or redis+sentinel://";
+  EXPECT_EQ(faults_with_nodes({"x", "x"}), "node 1: " + why + "; node 2: " + why);
 }
 
 TEST(ClientOptions, AUserNeedsAPassword) {

@@ -44,6 +44,7 @@ redlock::ClientOptions nowhere() {
 void words() {
   expect(redlock::parse_duration("10s") == 10s, "a duration is read");
   expect(redlock::format_duration(1500ms) == "1500ms", "a duration is written");
+  expect(redlock::split_node_urls("redis://a,redis://b").size() == 2, "a list of URLs is split");
   expect(redlock::parse_node_url("redis://h:1/2")->label() == "h:1/2", "a URL is read and labelled");
   expect(redlock::LockName::make("").error().code == redlock::ErrorCode::invalid, "an empty name is refused");
   expect(redlock::printable("\n") == "\\x0a", "text is made printable");
