@@ -66,8 +66,10 @@ void check_options(Findings& out) {
 }
 
 void check_hosts(const std::vector<NodeFacts>& nodes, Findings& out) {
+  // Where a master is that only Sentinels know is not told here; its name stands for it.
   const auto host = [&](std::size_t i) {
     const auto url = parse_node_url(out.options.nodes[i]);
+    if (url && url->transport == NodeUrl::Transport::sentinel) return url->label();
     return url && url->transport == NodeUrl::Transport::tcp ? url->host : std::string("localhost");
   };
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -81,6 +81,14 @@ void read_user(const Answer& answer, NodeFacts& node) {
       node.dangerous->emplace_back(each.words.front());
 }
 
+// Of a URL that can be read; a Sentinel's own login stays, it opens no node.
+std::string without_login(std::string url) {
+  const auto begin = url.find("://") + 3;
+  const auto at = url.find('@', begin);
+  if (at != std::string::npos) url.erase(begin, at + 1 - begin);
+  return url;
+}
+
 class Gathering {
  public:
   Gathering(const ClientOptions& options, OneShot& shot) : options_(options), shot_(shot) {}
@@ -189,9 +197,7 @@ class Gathering {
       const auto url = parse_node_url(options_.nodes[i]);
       if (!known_[i] || !url || url->transport == NodeUrl::Transport::unix_socket) continue;
       with_tls = with_tls || url->tls;
-      const std::string host = url->host.find(':') == std::string::npos ? url->host : "[" + url->host + "]";
-      stranger.nodes.push_back((url->tls ? "rediss://" : "redis://") + host + ":" +
-                               std::to_string(url->port));
+      stranger.nodes.push_back(without_login(options_.nodes[i]));
       places.push_back(i);
     }
     if (!with_tls) stranger.tls = {};

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "redis/guard_wire.h"
-#include "redis/password_file.h"
 #include "uv/clocks.h"
 
 namespace redlock::uv {
@@ -24,6 +23,11 @@ Reply unknown(Cause cause) {
   return {ReplyKind::unknown, cause, core::kNoTimeLeft};
 }
 
+// A server that answers so is a replica.
+bool refuses_to_write(Cause cause) {
+  return cause == Cause::read_only || cause == Cause::master_down;
+}
+
 std::string in_words(int status) {
   return status == UV_EOF ? "closed by the server" : uv_strerror(status);
 }
@@ -34,13 +38,34 @@ Connection::Connection(Shared& shared, const NodeUrl& url, Events events)
     : shared_(shared),
       events_(std::move(events)),
       url_(url),
+      target_(url),
       log_(shared.log, url.label()),
-      dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url),
+      resolver_(shared, url, [this] { arm(resolver_.deadline()); }),
+      dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url, [this] { arm(dialer_.deadline()); }),
       handshake_(url, static_cast<bool>(events_.check)),
-      pipeline_(shared.encoder, shared.min_node_timeout, events_.reply, events_.check) {
+      pipeline_(shared.encoder, shared.min_node_timeout, watched(events_.reply), watched(events_.check)) {
+  if (has_sentinels()) handshake_.want_master();
   uv_timer_init(shared_.loop, &timer_);
   timer_.data = this;
   shared_.lifetime->add();
+}
+
+Pipeline::OnReply Connection::watched(Pipeline::OnReply on_reply) {
+  if (!has_sentinels()) return on_reply;
+  return [this, on_reply = std::move(on_reply)](const client::RequestTag& tag, const Reply& reply,
+                                                std::string_view text) {
+    if (refuses_to_write(reply.cause)) on_replica();
+    if (reply.cause == Cause::misconfigured) ask_soon();  // it misses its replicas, perhaps
+    on_reply(tag, reply, text);
+  };
+}
+
+Pipeline::OnCheck Connection::watched(Pipeline::OnCheck on_check) {
+  if (!has_sentinels() || !on_check) return on_check;
+  return [this, on_check = std::move(on_check)](const core::Reading& reading) {
+    if (reading.failed == Cause::none && !reading.master) on_replica();
+    on_check(reading);
+  };
 }
 
 // ---- requests --------------------------------------------------------------------------------------------
@@ -80,6 +105,10 @@ void Connection::check_timers() {
   timer_due_ = false;
   const Micros now = transport_clock();
   switch (state_) {
+    case State::asking:
+      resolver_.expire(now);
+      if (state_ == State::asking) arm(resolver_.deadline());
+      break;
     case State::dialing:
       dialer_.expire(now);
       if (state_ == State::dialing) arm(dialer_.deadline());
@@ -94,6 +123,8 @@ void Connection::check_timers() {
       if (write_failed_ && now >= *write_failed_ + kLastWords) return on_ended(stream_->write_error());
       pipeline_.expire(now);
       if (state_ != State::up) return;
+      if (has_sentinels()) ask_again();
+      if (state_ != State::up) return;
       if (write_failed_) arm(*write_failed_ + kLastWords);
       if (pipeline_.next_deadline()) arm(*pipeline_.next_deadline());
       break;
@@ -104,6 +135,10 @@ void Connection::check_timers() {
 }
 
 void Connection::deliver() {
+  if (std::exchange(is_replica_, false) && state_ == State::up) {
+    constexpr auto kNow = "it is a replica now";
+    go_down({{ReplyKind::failed, Cause::read_only, core::kNoTimeLeft}, kNow, kNow});
+  }
   if (std::exchange(down_event_due_, false) && events_.down) events_.down();
   delivering_.swap(answers_);  // what callbacks add comes at the end of the next turn
   for (auto& answer : delivering_) {
@@ -160,51 +195,10 @@ void Connection::start() {
   if (state_ == State::idle) attempt();
 }
 
-void Connection::attempt() {
-  state_ = State::dialing;
-  attempt_limit_ = transport_clock() + shared_.connect_timeout;
-  dialer_.dial(attempt_limit_, [this](Dialed dialed) { on_dialed(std::move(dialed)); });
-  if (state_ == State::dialing) arm(dialer_.deadline());
-}
-
-void Connection::on_dialed(Dialed dialed) {
-  if (!dialed.stream) {
-    const Cause cause = dialed.timed_out ? Cause::connecting : Cause::not_connected;
-    return go_down({unknown(cause), dialed.error, "cannot connect: " + dialed.error});
-  }
-  state_ = State::handshaking;
-  stream_ = std::move(dialed.stream);
-  if (url_.tls && !secure()) return;
-  stream_->on_drained([this] { shared_.turn->request(); });
-  stream_->read([this](std::string_view bytes) { on_bytes(bytes); },
-                [this](int status) { on_ended(status); });
-  arm(attempt_limit_);
-  if (!url_.tls) say_hello();
-}
-
-bool Connection::secure() {
-  const auto context = shared_.tls.current();
-  if (!context) {
-    go_down({unknown(Cause::tls), context.error(), "TLS: " + context.error()});
-    return false;
-  }
-  stream_->secure(std::make_unique<Tls>(*context, shared_.tls.options(), url_.host), [this] { say_hello(); });
-  return true;
-}
-
-void Connection::say_hello() {
-  if (!shared_.password_file.empty() && !url_.has_password) {
-    auto password = redis::read_password_file(shared_.password_file);
-    if (!password)
-      return go_down({{ReplyKind::failed, Cause::authentication, core::kNoTimeLeft, false},
-                      password.error(),
-                      "no password: " + password.error()});
-    handshake_.use_password(std::move(*password));
-  }
-  std::string hello = handshake_.begin();
-  handshake_sent_ = transport_clock();
-  hello_sent_ = read_clocks();
-  write(hello);
+void Connection::on_replica() {
+  if (!has_sentinels() || state_ != State::up) return;
+  is_replica_ = true;
+  shared_.turn->request();
 }
 
 void Connection::on_bytes(std::string_view bytes) {
@@ -251,12 +245,16 @@ void Connection::on_ready() {
     pipeline_.push_silent(resp);
   }
   leftover_.reset();
-  log_.connected(handshake_.shortcomings());
+  log_.connected(has_sentinels() ? NodeUrl::Endpoint{target_.host, target_.port}.label() : std::string(),
+                 handshake_.shortcomings());
   verification_ = handshake_.verification();
   verification_.reading.sent = hello_sent_;
   verification_.reading.received = read_clocks();
   up_event_due_ = true;
   shared_.turn->request();
+  if (!has_sentinels()) return;
+  ask_at_ = asked_at_ + shared_.ask_again;
+  arm(ask_at_);
 }
 
 void Connection::on_ended(int status) {
@@ -265,7 +263,7 @@ void Connection::on_ended(int status) {
     return go_down({unknown(Cause::tls), problem, "TLS: " + problem});
   std::string why = in_words(status);
   // What a server does that waits for TLS.
-  if (state_ == State::handshaking && handshake_.heard_nothing() && !url_.tls && !url_.host.empty())
+  if (state_ == State::handshaking && handshake_.heard_nothing() && !url_.tls && !target_.host.empty())
     why += " before it answered; if it speaks TLS on this port, write rediss://";
   if (state_ == State::handshaking)
     return go_down({unknown(Cause::not_connected), why, "connection lost in the handshake: " + why});
@@ -296,10 +294,17 @@ void Connection::go_down(Trouble trouble) {
   if (was_up && pipeline_.awaits_answers() && handshake_.identity().client_id != 0)
     leftover_ = handshake_.identity();
   down_event_due_ = was_up && !up_event_due_;
+  if (has_sentinels() && state_ != State::asking) {
+    const auto where = NodeUrl::Endpoint{target_.host, target_.port}.label() + ": ";
+    trouble.text.insert(0, where);
+    trouble.log_line.insert(0, where);
+  }
   state_ = State::waiting;
   tried_ = true;
   stream_.reset();
+  resolver_.cancel();
   dialer_.cancel();
+  is_replica_ = false;
   decoder_ = redis::Decoder();
   write_failed_.reset();
   up_event_due_ = false;
@@ -327,6 +332,7 @@ void Connection::close() {
   if (state_ == State::closed) return;
   state_ = State::closed;
   stream_.reset();
+  resolver_.cancel();
   dialer_.cancel();
   pipeline_.clear();
   answers_.clear();

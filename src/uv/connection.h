@@ -1,11 +1,15 @@
 // One node's connection for as long as the host lives: it connects, logs in, carries requests, and when it
 // breaks connects again with backoff.
 //
-//   idle --start--> dialing --open--> handshaking --ready--> up
-//                      ^  |               |                   |
-//                      |  +----failed-----+------lost---------+
-//                      |                  v
-//                      +-----backoff-- waiting                       (closed, from everywhere, for good)
+//   idle --start--> asking --> dialing --open--> handshaking --ready--> up
+//                    ^ |          |                   |                 |
+//                    | +----------+-----failed--------+------lost-------+
+//                    |                                v
+//                    +----------backoff----------- waiting           (closed, from everywhere, for good)
+//
+// Asking is for masters behind Sentinels; all others are dialed at once. Such a connection is left as soon as
+// its server says that it is no master (any more), or the Sentinels, which are asked every few seconds, name
+// another one: so a node follows its failovers by itself.
 //
 // Until the first attempt has come to an end, requests are kept. After that there is either a connection or
 // an answer at once, with the reason for which there is none: nothing is queued for a node that is down.
@@ -26,27 +30,12 @@
 #include "uv/handshake.h"
 #include "uv/node_log.h"
 #include "uv/pipeline.h"
-#include "uv/random_pool.h"
 #include "uv/reconnect.h"
+#include "uv/resolver.h"
+#include "uv/shared.h"
 #include "uv/stream.h"
-#include "uv/turn.h"
 
 namespace redlock::uv {
-
-// What the connections of one host have in common.
-struct Shared {
-  uv_loop_t* loop = nullptr;
-  Lifetime* lifetime = nullptr;
-  Turn* turn = nullptr;
-  core::Millis connect_timeout{1000};
-  core::Millis min_node_timeout{50};
-  std::function<void(LogLevel, std::string_view)> log;
-  TlsContext tls{TlsOptions{}};
-  std::string password_file;  // for nodes whose URL has no password; empty: none
-  redis::Encoder encoder;
-  RandomPool random;
-  ReadBuffer read_buffer{};
-};
 
 class Connection {
  public:
@@ -66,6 +55,8 @@ class Connection {
   void send(const client::RequestTag& tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap);
   void raw(std::string_view resp, int replies, core::Micros timeout, std::function<void(RawAnswer)> done);
+  // The server says that it is a replica. May be called from inside an event.
+  void on_replica();
   // No event comes afterwards. The object's memory is libuv's until the lifetime is over.
   void close();
 
@@ -80,7 +71,7 @@ class Connection {
   [[nodiscard]] std::uint64_t writes() const { return writes_; }
 
  private:
-  enum class State : std::uint8_t { idle, dialing, handshaking, up, waiting, closed };
+  enum class State : std::uint8_t { idle, asking, dialing, handshaking, up, waiting, closed };
 
   // Why there is no connection any more.
   struct Trouble {
@@ -92,7 +83,14 @@ class Connection {
 
   [[nodiscard]] bool keeps_requests() const;
   void answer_later(Answer answer);
+  [[nodiscard]] bool has_sentinels() const { return url_.transport == NodeUrl::Transport::sentinel; }
+  Pipeline::OnReply watched(Pipeline::OnReply on_reply);
+  Pipeline::OnCheck watched(Pipeline::OnCheck on_check);
   void attempt();
+  void on_resolved(Resolved resolved);
+  void ask_again();
+  void ask_soon();
+  void dial();
   void on_dialed(Dialed dialed);
   bool secure();
   void say_hello();
@@ -110,9 +108,12 @@ class Connection {
   Shared& shared_;
   Events events_;
   const NodeUrl url_;
+  NodeUrl target_;  // the same, or where the Sentinels say that it is
   NodeLog log_;
   State state_ = State::idle;
-  bool tried_ = false;  // the first attempt has come to an end
+  bool tried_ = false;       // the first attempt has come to an end
+  bool is_replica_ = false;  // the connection is to be left
+  Resolver resolver_;
   Dialer dialer_;
   Handshake handshake_;
   Pipeline pipeline_;
@@ -128,6 +129,8 @@ class Connection {
   core::Micros handshake_sent_{0};
   core::Micros up_since_{0};
   core::Micros retry_at_{0};
+  core::Micros asked_at_{0};  // the Sentinels, the last time
+  core::Micros ask_at_{0};    // the next time, while up
   std::optional<core::Micros> write_failed_;
 
   bool up_event_due_ = false;

@@ -41,8 +41,14 @@ struct Dialer::Lookup {
   Lifetime* lifetime = nullptr;
 };
 
-Dialer::Dialer(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, const NodeUrl& url)
-    : loop_(loop), lifetime_(lifetime), buffer_(buffer), url_(url) {}
+Dialer::Dialer(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, const NodeUrl& url,
+               std::function<void()> moved)
+    : loop_(loop), lifetime_(lifetime), buffer_(buffer), url_(url), moved_(std::move(moved)) {}
+
+void Dialer::aim_at(const NodeUrl& url) {
+  cancel();
+  url_ = url;
+}
 
 void Dialer::dial(core::Micros limit, Done done) {
   done_ = std::move(done);
@@ -104,7 +110,7 @@ void Dialer::try_next() {
     int status = 0;
     stream_ = Stream::connect(
         loop_, lifetime_, buffer_, addresses_[next_++], [this](int opened) { on_opened(opened); }, status);
-    if (stream_) return;
+    if (stream_) return moved_();
     last_error_ = uv_strerror(status);
   }
   finish({nullptr, last_error_.empty() ? "the name has no address" : last_error_, false});

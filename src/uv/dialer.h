@@ -27,11 +27,15 @@ class Dialer {
  public:
   using Done = std::function<void(Dialed)>;
 
-  Dialer(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, const NodeUrl& url);
+  // `moved`: deadline() may be earlier than it was.
+  Dialer(uv_loop_t* loop, Lifetime& lifetime, ReadBuffer& buffer, const NodeUrl& url,
+         std::function<void()> moved);
   ~Dialer() { cancel(); }
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
 
+  // Another place, for the next dial(); what is under way is cancelled.
+  void aim_at(const NodeUrl& url);
   // `done` runs once unless cancelled; it may run before this returns. The owner calls expire() at
   // deadline().
   void dial(core::Micros limit, Done done);
@@ -52,6 +56,7 @@ class Dialer {
   Lifetime& lifetime_;
   ReadBuffer& buffer_;
   NodeUrl url_;
+  std::function<void()> moved_;
   Done done_;  // empty: not dialing
   core::Micros limit_{0};
   core::Micros address_limit_{0};

@@ -55,6 +55,7 @@ std::string Handshake::begin() {
   say(Command::client_id, {"CLIENT", "ID"});
   say(Command::set_name, {"CLIENT", "SETNAME", kClientName});
   say(Command::info, {"INFO", "server"});
+  if (wants_master_) say(Command::replication, {"INFO", "replication"});
   say(Command::script, {"EVALSHA", kNoScript, "0"});
   facts_.clear();
   if (guarded_) {
@@ -68,8 +69,9 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
   using Type = redis::Value::Type;
   const Command command = expected_[at_++];
   if (command == Command::guard) return on_fact(value);
+  const bool is_info = command == Command::info || command == Command::replication;
   const Type wanted = command == Command::client_id ? Type::integer
-                      : command == Command::info    ? Type::bulk
+                      : is_info                     ? Type::bulk
                       : command == Command::script  ? Type::error
                                                     : Type::status;
   if (!fits(value.type, wanted)) return Step::nonsense;
@@ -79,6 +81,8 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
     identity_.client_id = value.integer;
   } else if (command == Command::info) {
     if (const Step step = on_info(value.text); step != Step::more) return step;
+  } else if (command == Command::replication) {
+    if (const Step step = on_replication(value.text); step != Step::more) return step;
   }
   return at_ == expected_.size() ? Step::ready : Step::more;
 }
@@ -100,8 +104,19 @@ Handshake::Step Handshake::on_info(std::string_view info) {
     return refuse(
         "it is a node of a Redis Cluster, whose keys move and fail over to servers that may have "
         "forgotten them; name independent masters (cluster-enabled no)");
-  if (mode == "sentinel") return refuse("it is a Sentinel, which keeps no keys; name the masters themselves");
+  if (mode == "sentinel")
+    return refuse(
+        "it is a Sentinel, which keeps no keys; name the masters themselves, or write "
+        "redis+sentinel://host:26379/mymaster");
   return Step::more;
+}
+
+Handshake::Step Handshake::on_replication(std::string_view info) {
+  const auto role = field(info, "role:");
+  if (role.empty() || role == "master") return Step::more;
+  refuse("the Sentinels name it as the master, and it is a replica");
+  cause_ = Cause::read_only;
+  return Step::refused;
 }
 
 Handshake::Step Handshake::refuse(std::string why) {
@@ -118,15 +133,14 @@ Handshake::Step Handshake::on_error(Command command, std::string_view text) {
   if (command == Command::auth && cause == Cause::other) cause = Cause::authentication;
   if (complaint_.empty()) {
     cause_ = cause;
-    complaint_ = redis::clean_text(without_secrets(std::string(text)));
+    complaint_ = without_secrets(text);
   }
   if (command == Command::script && is_unknown_command(std::string(text)))
-    return refuse("no EVALSHA here (" + redis::clean_text(without_secrets(std::string(text))) +
+    return refuse("no EVALSHA here (" + without_secrets(text) +
                   "), and without scripts no lock can be given back; name a Redis master that has EVAL and "
                   "EVALSHA, not a proxy without them");
   if (const auto what = shortcoming(command); !what.empty())
-    (shortcomings_ += shortcomings_.empty() ? "" : "; ") +=
-        what + " (" + redis::clean_text(without_secrets(std::string(text))) + ")";
+    (shortcomings_ += shortcomings_.empty() ? "" : "; ") += what + " (" + without_secrets(text) + ")";
   const bool must_succeed = command == Command::auth || command == Command::select;
   const bool hopeless = cause == Cause::authentication || cause == Cause::max_clients;
   return must_succeed || hopeless ? Step::refused : Step::more;
@@ -138,6 +152,8 @@ std::string Handshake::shortcoming(Command command) {
       return "no CLIENT ID: what a broken connection left unread is not dropped";
     case Command::info:
       return "no INFO: what a broken connection left unread is not dropped, and a cluster is not noticed";
+    case Command::replication:
+      return "no INFO: that it is a replica is noticed late";
     case Command::script:
       return "no EVALSHA: locks cannot be extended or given back";
     default:
@@ -146,17 +162,21 @@ std::string Handshake::shortcoming(Command command) {
 }
 
 core::Reply Handshake::refusal() const {
-  const bool definite = cause_ == Cause::authentication || cause_ == Cause::permission;
+  const bool definite =
+      cause_ == Cause::authentication || cause_ == Cause::permission || cause_ == Cause::read_only;
   return {definite ? core::ReplyKind::failed : core::ReplyKind::unknown, cause_, core::kNoTimeLeft};
 }
 
-// A server without AUTH repeats the words that it did not understand.
-std::string Handshake::without_secrets(std::string text) const {
+std::string Handshake::without_secrets(std::string_view text) const {
+  return words_without(std::string(text), url_.password);
+}
+
+std::string words_without(std::string text, const std::string& password) {
   if (const auto at = text.find(", with args"); at != std::string::npos) text.resize(at);
-  if (url_.password.empty()) return text;
-  for (auto at = text.find(url_.password); at != std::string::npos; at = text.find(url_.password, at + 3))
-    text.replace(at, url_.password.size(), "***");
-  return text;
+  if (!password.empty())
+    for (auto at = text.find(password); at != std::string::npos; at = text.find(password, at + 3))
+      text.replace(at, password.size(), "***");
+  return redis::clean_text(text);
 }
 
 }  // namespace redlock::uv

@@ -29,6 +29,9 @@ struct Identity {
   }
 };
 
+// What a server said, fit for a log line: one without AUTH repeats the words that it did not understand.
+std::string words_without(std::string text, const std::string& password);
+
 class Handshake {
  public:
   enum class Step : std::uint8_t { more, ready, refused, nonsense };
@@ -36,6 +39,8 @@ class Handshake {
   // `guarded`: the first verification of the guard goes along.
   explicit Handshake(const NodeUrl& url, bool guarded = false) : url_(url), guarded_(guarded) {}
 
+  // Whoever is no master is refused, from the next begin() on.
+  void want_master() { wants_master_ = true; }
   // From the next begin() on.
   void use_password(std::string password) {
     url_.password = std::move(password);
@@ -60,17 +65,19 @@ class Handshake {
   [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
 
  private:
-  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, script, guard };
+  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, replication, script, guard };
 
   Step on_error(Command command, std::string_view text);
   Step on_info(std::string_view info);
+  Step on_replication(std::string_view info);
   Step on_fact(const redis::Value& value);
   Step refuse(std::string why);
   [[nodiscard]] static std::string shortcoming(Command command);
-  [[nodiscard]] std::string without_secrets(std::string text) const;
+  [[nodiscard]] std::string without_secrets(std::string_view text) const;
 
   NodeUrl url_;
   bool guarded_;
+  bool wants_master_ = false;
   std::vector<redis::Value> facts_;
   core::Verification verification_;
   std::vector<Command> expected_;

@@ -16,9 +16,9 @@ std::string in_words(core::Millis wait) {
 
 }  // namespace
 
-void NodeLog::connected(const std::string& shortcomings) {
+void NodeLog::connected(const std::string& where, const std::string& shortcomings) {
   last_why_.clear();
-  write(LogLevel::info, "connected");
+  write(LogLevel::info, where.empty() ? "connected" : "connected to " + where);
   if (shortcomings != last_shortcomings_ && !shortcomings.empty()) write(LogLevel::warning, shortcomings);
   last_shortcomings_ = shortcomings;
 }

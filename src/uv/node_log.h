@@ -18,8 +18,9 @@ class NodeLog {
 
   NodeLog(const Log& log, std::string label) : log_(log), label_(std::move(label)) {}
 
-  // `shortcomings`: what the server lacks; told whenever it is another text than the last time.
-  void connected(const std::string& shortcomings);
+  // `where`: what the label does not tell; may be empty. `shortcomings`: what the server lacks; told whenever
+  // it is another text than the last time.
+  void connected(const std::string& where, const std::string& shortcomings);
   // `wait`: until the next attempt.
   void down(const std::string& why, core::Millis wait, core::Micros now);
 

@@ -107,6 +107,7 @@ void UvHost::verify(core::Node node) {
         auto found =
             answer.cause == Cause::none ? redis::read_verification(answer.values.data()) : std::nullopt;
         if (!found) return impl_->client->on_verified(node, nullptr);
+        if (found->reading.failed == Cause::none && !found->reading.master) impl_->at(node).on_replica();
         found->reading.sent = sent;
         found->reading.received = now();
         impl_->client->on_verified(node, &*found);

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kStartLimit{30};
 constexpr std::chrono::milliseconds kPoll{5};
 
 [[noreturn]] void exec_server(const char* configuration, const char* log, pid_t parent,
-                              const char* clock_shim, const char* clock_file) {
+                              const char* clock_shim, const char* clock_file, bool sentinel) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // the parent ended before the line above
   const int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -39,7 +39,9 @@ constexpr std::chrono::milliseconds kPoll{5};
     setenv("LD_PRELOAD", clock_shim, 1);
     setenv("REDLOCK_CLOCK_FILE", clock_file, 1);
   }
-  execlp("redis-server", "redis-server", configuration, static_cast<char*>(nullptr));
+  // The program that is named redis-sentinel is not everywhere what it says.
+  execlp("redis-server", "redis-server", configuration, sentinel ? "--sentinel" : static_cast<char*>(nullptr),
+         static_cast<char*>(nullptr));
   _exit(127);
 }
 
@@ -127,8 +129,9 @@ std::string RedisServer::unix_url() const {
 void RedisServer::write_configuration() const {
   std::ofstream out(directory_ + "/conf", std::ios::trunc);
   out << "port " << port_ << "\nbind 127.0.0.1 -::1\nunixsocket " << directory_ << "/socket\ndir "
-      << directory_ << "\ndaemonize no\nsave \"\"\n";
-  if (options_.durable) out << "appendonly yes\nappendfsync always\n";
+      << directory_ << "\ndaemonize no\n";
+  if (!options_.sentinel) out << "save \"\"\n";
+  if (options_.durable && !options_.sentinel) out << "appendonly yes\nappendfsync always\n";
   if (!options_.password.empty()) out << "requirepass " << options_.password << "\n";
   for (const auto& line : options_.settings) out << line << "\n";
 }
@@ -144,7 +147,8 @@ bool RedisServer::try_start() {
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ == 0)
-    exec_server(configuration.c_str(), log.c_str(), parent, options_.clock_shim.c_str(), clock_file.c_str());
+    exec_server(configuration.c_str(), log.c_str(), parent, options_.clock_shim.c_str(), clock_file.c_str(),
+                options_.sentinel);
   const auto limit = steady_clock::now() + kStartLimit;
   while (steady_clock::now() < limit) {
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {

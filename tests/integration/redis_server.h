@@ -21,6 +21,7 @@ struct RedisOptions {
   std::string password;               // requirepass; empty: none
   std::vector<std::string> settings;  // further lines of the configuration file: "maxclients 10", "user ..."
   std::string clock_shim{};  // the library that lets step_clock() work; empty: the clock is the machine's
+  bool sentinel = false;     // a Sentinel; `settings` say of whom
 };
 
 class RedisServer {

@@ -54,6 +54,7 @@ Transport::Transport(NodeUrl url, TransportOptions options)
   shared_.min_node_timeout = options.min_node_timeout;
   shared_.tls = uv::TlsContext(options.tls);
   shared_.password_file = options.password_file;
+  shared_.ask_again = options.ask_again;
   shared_.log = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
   uv::Connection::Events events;
   events.reply = [this](const client::RequestTag& tag, const core::Reply& reply, std::string_view text) {

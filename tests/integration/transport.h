@@ -32,6 +32,7 @@ struct TransportOptions {
   core::Millis min_node_timeout{20000};
   TlsOptions tls{};
   std::string password_file{};
+  core::Millis ask_again{20000};  // Sentinels
 };
 
 class Transport {
