@@ -72,7 +72,7 @@ enum class Cause : std::uint8_t {
 
 // What one node said, for error messages and `--json`.
 struct NodeReport {
-  std::string node;  // "host:port" or the socket's path, never a password
+  std::string node;  // as NodeUrl::label() has it, never a password
   Vote vote = Vote::pending;
   Cause cause = Cause::none;
   std::string text;                      // the server's own words, cleaned for printing; often empty

@@ -24,7 +24,8 @@ commands:
 
 options, before or after the command:
   --nodes URL,URL,...     the masters: redis://[user[:password]@]host[:port][/db], rediss://... for TLS,
-                          or unix:///path (default: the environment variable REDLOCK_NODES)
+                          unix:///path, or redis+sentinel://host,host,.../master-name for one that Sentinels
+                          know (default: the environment variable REDLOCK_NODES)
   --password-file FILE    the password for URLs without one, in the first line of FILE
                           (default: the environment variable REDLOCK_PASSWORD)
   --tls-ca FILE           PEM file of the authority that vouches for the nodes (default: the system's)

@@ -38,15 +38,16 @@ std::vector<Range> find_passwords(std::string_view text) {
     const std::string_view url = text.substr(begin, end - begin);
     const std::size_t colon = url.find(':');
     const std::size_t sign = url.rfind('@');
-    std::size_t done = begin;
-    if (colon != std::string_view::npos && sign != std::string_view::npos && colon + 1 < sign) {
-      done = begin + sign;
-      found.push_back({begin + colon + 1, done});
-    }
+    const bool has_login =
+        colon != std::string_view::npos && sign != std::string_view::npos && colon + 1 < sign;
+    if (has_login) found.push_back({begin + colon + 1, begin + sign});
     const std::size_t query = url.find(kSentinels);
     if (query == std::string_view::npos) continue;
-    const std::size_t behind = std::max(done, begin + query + kSentinels.size());
-    if (behind < end) found.push_back({behind, end});
+    const std::size_t behind = begin + query + kSentinels.size();
+    if (has_login && behind < found.back().end)
+      found.back().end = end;
+    else if (behind < end)
+      found.push_back({behind, end});
   }
   return found;
 }

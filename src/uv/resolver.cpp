@@ -185,7 +185,10 @@ void Resolver::expire(Micros now) {
     if (call.open && !call.stream)
       call.dialer.expire(now);
     else if (call.open && now >= limit_)
-      fail(call, Cause::connecting, "does not answer");
+      fail(call, Cause::connecting,
+           call.stream->is_securing() ? "does not answer to the TLS handshake; does it speak TLS on this "
+                                        "port? (redis+sentinel:// is without)"
+                                      : "does not answer");
   }
   if (done_ && begun_ < calls_.size() && now >= next_at_) begin_next();
 }

@@ -29,7 +29,7 @@ TEST(MaskPasswords, EachUrlOfAText) {
       {"redis+sentinel://h/m?sentinel_password=pw,redis://k",
        "redis+sentinel://h/m?sentinel_password=***,redis://k"},
       {"redis+sentinel://u:x@h/m?sentinel_password=p&w", "redis+sentinel://u:***@h/m?sentinel_password=***"},
-      {"redis+sentinel://h:1/m?sentinel_password=p@w", "redis+sentinel://h:***@***"},
+      {"redis+sentinel://h:1/m?sentinel_password=p@w", "redis+sentinel://h:***"},
       {"redis+sentinel://h/m?sentinel_password=", "redis+sentinel://h/m?sentinel_password="},
       {"redis://a redis://u:pw@h", "redis://a redis://u:***@h"},
       {"://:@", "://:@"},

@@ -89,6 +89,40 @@ TEST_F(TlsTest, TrustsACertificateThatIsForTheHost) {
   expect_works(url(), named);
 }
 
+// Both are asked by TLS, and both have to be who they are.
+TEST_F(TlsTest, ReachesSentinelsAndTheirMaster) {
+  serve(good());
+  const auto port = free_port();
+  const auto pair = ca_.issue(files_ / "sentinel", kNames);
+  RedisOptions options{.durable = false, .password = {}, .settings = {}, .clock_shim = {}, .sentinel = true};
+  options.settings = {"tls-port " + std::to_string(port),
+                      "tls-cert-file " + pair.certificate_file,
+                      "tls-key-file " + pair.key_file,
+                      "tls-ca-cert-file " + ca_.file(),
+                      "tls-auth-clients no",
+                      "sentinel monitor m 127.0.0.1 " + std::to_string(tls_port_) + " 1"};
+  RedisServer sentinel(options);
+  NodeUrl behind;
+  behind.transport = NodeUrl::Transport::sentinel;
+  behind.tls = true;
+  behind.master = "m";
+  behind.sentinels = {{"localhost", port}};
+  expect_works(behind, trusting());
+  auto distrustful = trusting();
+  distrustful.tls.ca_file = stranger_.file();
+  const auto text = why_not(behind, distrustful);
+  EXPECT_SAYS(text, "localhost:" + std::to_string(port) + " TLS: ");
+  EXPECT_SAYS(text, "unknown authority 'the authority'");
+  // Without TLS at its TLS port, and with TLS at the other one.
+  behind.tls = false;
+  EXPECT_SAYS(why_not(behind, {}, Cause::not_connected), "write rediss+sentinel://");
+  behind.tls = true;
+  behind.sentinels = {{"localhost", sentinel.port()}};
+  auto hasty = trusting();
+  hasty.connect_timeout = core::Millis{300};
+  EXPECT_SAYS(why_not(behind, hasty, Cause::connecting), "does it speak TLS on this port?");
+}
+
 TEST_F(TlsTest, RefusesTheWrongNameAndTellsWhichItHas) {
   serve(good());
   auto named = trusting();
