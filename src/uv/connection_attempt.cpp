@@ -14,6 +14,8 @@ using core::ReplyKind;
 
 namespace {
 
+constexpr auto kNobodyKnows = "no Sentinel says where the master is: ";
+
 Reply unknown(Cause cause) {
   return {ReplyKind::unknown, cause, core::kNoTimeLeft};
 }
@@ -34,9 +36,8 @@ void Connection::on_resolved(Resolved resolved) {
   if (!resolved.master) {
     const bool definite = resolved.cause == Cause::authentication || resolved.cause == Cause::permission;
     const auto kind = definite ? ReplyKind::failed : ReplyKind::unknown;
-    return go_down({{kind, resolved.cause, core::kNoTimeLeft},
-                    resolved.error,
-                    "no Sentinel says where the master is: " + resolved.error});
+    return go_down(
+        {{kind, resolved.cause, core::kNoTimeLeft}, resolved.error, kNobodyKnows + resolved.error});
   }
   target_.transport = NodeUrl::Transport::tcp;
   target_.host = std::move(resolved.master->host);
@@ -54,6 +55,7 @@ void Connection::ask_again() {
     asked_at_ = now;
     ask_at_ = now + shared_.ask_again;
     resolver_.ask(now + shared_.connect_timeout, [this](const Resolved& resolved) {
+      log_.worry(resolved.master ? "" : kNobodyKnows + resolved.error + "; it stays where it is");
       if (!resolved.master || *resolved.master == NodeUrl::Endpoint{target_.host, target_.port})
         return arm(ask_at_);
       const auto text = "the Sentinels name another master, " + resolved.master->label();
@@ -65,9 +67,9 @@ void Connection::ask_again() {
 
 // Not more than once a second: what is wrong may be wrong for long.
 void Connection::ask_soon() {
-  if (state_ != State::up || resolver_.is_asking()) return;
+  if (state_ != State::up) return;
   ask_at_ = std::min(ask_at_, asked_at_ + std::chrono::seconds(1));
-  arm(std::max(ask_at_, transport_clock()));
+  if (!resolver_.is_asking()) arm(std::max(ask_at_, transport_clock()));
 }
 
 void Connection::dial() {

@@ -30,6 +30,11 @@ void NodeLog::down(const std::string& why, core::Millis wait, core::Micros now) 
   write(LogLevel::warning, why + "; " + in_words(wait));
 }
 
+void NodeLog::worry(const std::string& why) {
+  if (!why.empty() && last_worry_.empty()) write(LogLevel::warning, why);
+  last_worry_ = why;
+}
+
 void NodeLog::write(LogLevel level, const std::string& what) {
   if (log_) log_(level, "node " + label_ + ": " + what);
 }

@@ -23,6 +23,8 @@ class NodeLog {
   void connected(const std::string& where, const std::string& shortcomings);
   // `wait`: until the next attempt.
   void down(const std::string& why, core::Millis wait, core::Micros now);
+  // Something is wrong that the connection survives; told once until it is empty.
+  void worry(const std::string& why);
 
  private:
   static constexpr core::Millis kRepeatAfter{60000};
@@ -33,6 +35,7 @@ class NodeLog {
   std::string label_;
   std::string last_why_;
   std::string last_shortcomings_;
+  std::string last_worry_;
   core::Micros told_at_{0};
 };
 

@@ -141,6 +141,31 @@ TEST(Handshake, ServersThatCannotKeepLocksAreRefusedAndToldWhy) {
   EXPECT_EQ(after(handshake, info("standalone"), ok()), Step::nonsense);
 }
 
+// Sentinels may name a server that is no master, or no more.
+TEST(Handshake, AsksForTheRoleWhereAMasterIsWanted) {
+  const auto after_role = [](const Value& role) {
+    Handshake handshake(url_with("", "", 0));
+    handshake.want_master();
+    handshake.begin();
+    handshake.on_value(value(Value::Type::integer, "", 1));
+    handshake.on_value(ok());
+    handshake.on_value(value(Value::Type::bulk, "run_id:abc\r\n"));
+    const Step step = handshake.on_value(role);
+    return std::pair(step, std::move(handshake));
+  };
+  const auto [step, handshake] = after_role(value(Value::Type::bulk, "# Replication\r\nrole:slave\r\n"));
+  EXPECT_EQ(step, Step::refused);
+  EXPECT_EQ(handshake.refusal().kind, core::ReplyKind::failed);
+  EXPECT_EQ(handshake.refusal().cause, Cause::read_only);
+  EXPECT_EQ(handshake.complaint(), "the Sentinels name it as the master, and it is a replica");
+  EXPECT_EQ(after_role(value(Value::Type::bulk, "role:master\r\n")).first, Step::more);
+  EXPECT_EQ(after_role(ok()).first, Step::nonsense);
+  // It is not seen, then; its refusals will tell.
+  const auto forbidden = after_role(error("NOPERM no permissions to run the 'info' command"));
+  EXPECT_EQ(forbidden.first, Step::more);
+  EXPECT_EQ(forbidden.second.shortcomings().find("no INFO: that it is a replica is noticed late"), 0U);
+}
+
 TEST(Handshake, OneErrorAndTheEndIsTheReason) {
   Handshake handshake(url_with("", "", 0));
   handshake.begin();

@@ -2,6 +2,7 @@
 // answer, and that a connection to what is no master is left.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -277,6 +278,11 @@ TEST(Sentinel, IsAskedAgainWhetherTheMasterIsStillTheOne) {
   const int before = sentinel.accepted();
   ASSERT_TRUE(transport.run_until([&] { return sentinel.accepted() >= before + 3; }));
   EXPECT_EQ(transport.ups, 1);
+  const auto told = [](const std::string& line) {
+    return line.find("no Sentinel says where") != std::string::npos &&
+           line.ends_with("; it stays where it is");
+  };
+  EXPECT_EQ(std::count_if(transport.log.begin(), transport.log.end(), told), 1);
   now = promoted.port();
   knows = true;
   ASSERT_TRUE(transport.run_until([&] { return transport.ups == 2; }));
