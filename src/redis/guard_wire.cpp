@@ -106,29 +106,37 @@ std::optional<core::Mark> parse_mark(std::string_view text) {
   return mark;
 }
 
-std::string_view short_check_commands() {
-  static const std::string& commands = *new std::string([] {
+void append_joined_info(std::string& out) {
+  append_command(out, {"INFO", "replication", "stats"});
+}
+
+Sections sections_of(const Value& answer) {
+  const bool both = answer.type == Value::Type::bulk && !info_field(answer.text, "role").empty() &&
+                    !info_field(answer.text, "evicted_keys").empty();
+  return both ? Sections::joined : Sections::apart;
+}
+
+std::string_view check_commands(Sections sections) {
+  const auto make = [](Sections how) {
     std::string out;
     append_command(out, {"MGET", kGuardKey, kSettlingKey});
     append_command(out, {"TIME"});
-    append_command(out, {"INFO", "replication"});
+    if (how == Sections::joined) {
+      append_joined_info(out);
+    } else {
+      append_command(out, {"INFO", "replication"});
+      append_command(out, {"INFO", "stats"});
+    }
     return out;
-  }());
-  return commands;
-}
-
-std::string_view check_commands() {
-  static const std::string& commands = *new std::string([] {
-    std::string out(short_check_commands());
-    append_command(out, {"INFO", "stats"});
-    return out;
-  }());
-  return commands;
+  };
+  static const std::string& apart = *new std::string(make(Sections::apart));
+  static const std::string& joined = *new std::string(make(Sections::joined));
+  return sections == Sections::joined ? joined : apart;
 }
 
 std::string_view verification_commands() {
   static const std::string& commands = *new std::string([] {
-    std::string out(check_commands());
+    std::string out(check_commands(Sections::apart));
     append_command(out, {"INFO", "server"});
     append_command(out, {"INFO", "memory"});
     return out;
@@ -137,21 +145,23 @@ std::string_view verification_commands() {
 }
 
 // The settling key's value is the node's own time, in ms, at which it goes away.
-std::optional<core::Reading> read_short_check(const Value* values, std::int64_t evicted) {
+std::optional<core::Reading> read_check(const Value* values, Sections sections) {
   core::Reading reading;
-  reading.evicted = evicted;
-  for (int i = 0; i < kShortCheckReplies; ++i) {
-    if (!is_error(values[i])) continue;
-    reading.failed = cause_of_error(values[i].text);
-    return reading;
-  }
+  const int replies = check_replies(sections);
+  for (int i = 0; i < replies && reading.failed == Cause::none; ++i)
+    if (is_error(values[i])) reading.failed = cause_of_error(values[i].text);
   const auto& keys = values[0];
   const auto& time = values[1];
   const auto& info = values[2];
-  const bool fits = keys.type == Value::Type::array && keys.items.size() == 2 && text_or_nil(keys.items[0]) &&
-                    text_or_nil(keys.items[1]) && time.type == Value::Type::array && time.items.size() == 2 &&
-                    info.type == Value::Type::bulk;
-  if (!fits) return std::nullopt;
+  const auto& stats = values[replies - 1];
+  const auto fits = [](const Value& value, bool as_asked) { return as_asked || is_error(value); };
+  const bool all_fit = fits(keys, keys.type == Value::Type::array && keys.items.size() == 2 &&
+                                      text_or_nil(keys.items[0]) && text_or_nil(keys.items[1])) &&
+                       fits(time, time.type == Value::Type::array && time.items.size() == 2) &&
+                       fits(info, info.type == Value::Type::bulk) &&
+                       fits(stats, stats.type == Value::Type::bulk);
+  if (!all_fit) return std::nullopt;
+  if (reading.failed != Cause::none) return reading;
   const auto seconds = parse_number<std::int64_t>(time.items[0].text);
   const auto micros = parse_number<std::int64_t>(time.items[1].text);
   constexpr std::int64_t kMostSeconds = 1LL << 40U;
@@ -166,28 +176,14 @@ std::optional<core::Reading> read_short_check(const Value* values, std::int64_t 
     reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
   }
   read_replication(info.text, reading);
-  if (!reading.replid.known()) reading.failed = Cause::unverified;
-  return reading;
-}
-
-std::optional<core::Reading> read_check(const Value* values) {
-  auto reading = read_short_check(values, 0);
-  const Value& stats = values[kCheckReplies - 1];
-  if (!reading || (stats.type != Value::Type::bulk && !is_error(stats))) return std::nullopt;
-  if (reading->failed != Cause::none) return reading;
   const auto evicted = parse_number<std::int64_t>(info_field(stats.text, "evicted_keys"));
-  if (is_error(stats)) {
-    reading->failed = cause_of_error(stats.text);
-  } else if (!evicted || *evicted < 0) {
-    reading->failed = Cause::unverified;
-  } else {
-    reading->evicted = *evicted;
-  }
+  if (!reading.replid.known() || !evicted || *evicted < 0) reading.failed = Cause::unverified;
+  reading.evicted = evicted.value_or(0);
   return reading;
 }
 
 std::optional<core::Verification> read_verification(const Value* values) {
-  const auto reading = read_check(values);
+  const auto reading = read_check(values, Sections::apart);
   if (!reading) return std::nullopt;
   core::Verification found;
   found.reading = *reading;

@@ -239,6 +239,7 @@ void Connection::on_ready() {
   tried_ = true;
   up_since_ = transport_clock();
   pipeline_.rtt().sample(up_since_ - handshake_sent_);
+  pipeline_.ask_by(handshake_.sections());
   if (leftover_ && leftover_->same_server(handshake_.identity())) {
     std::string resp;
     redis::append_command(resp, {"CLIENT", "KILL", "ID", std::to_string(leftover_->client_id)});

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "redis/guard_wire.h"
-
 namespace redlock::uv {
 namespace {
 
@@ -59,6 +57,8 @@ std::string Handshake::begin() {
   say(Command::script, {"EVALSHA", kNoScript, "0"});
   facts_.clear();
   if (guarded_) {
+    expected_.push_back(Command::sections);
+    redis::append_joined_info(out);
     expected_.insert(expected_.end(), redis::kVerificationReplies, Command::guard);
     out += redis::verification_commands();
   }
@@ -69,6 +69,10 @@ Handshake::Step Handshake::on_value(const redis::Value& value) {
   using Type = redis::Value::Type;
   const Command command = expected_[at_++];
   if (command == Command::guard) return on_fact(value);
+  if (command == Command::sections) {
+    sections_ = redis::sections_of(value);
+    return Step::more;
+  }
   const bool is_info = command == Command::info || command == Command::replication;
   const Type wanted = command == Command::client_id ? Type::integer
                       : is_info                     ? Type::bulk

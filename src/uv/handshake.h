@@ -14,6 +14,7 @@
 #include "core/guard_facts.h"
 #include "core/request.h"
 #include "redis/codec.h"
+#include "redis/guard_wire.h"
 #include "redlock/node_url.h"
 
 namespace redlock::uv {
@@ -54,6 +55,7 @@ class Handshake {
   [[nodiscard]] const Identity& identity() const { return identity_; }
   // After ready, and guarded. Without times.
   [[nodiscard]] const core::Verification& verification() const { return verification_; }
+  [[nodiscard]] redis::Sections sections() const { return sections_; }
   // After refused or turned away: what that means for requests, and the server's words without the password.
   [[nodiscard]] core::Reply refusal() const;
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
@@ -65,7 +67,17 @@ class Handshake {
   [[nodiscard]] bool turned_away() const { return at_ == 1 && !complaint_.empty(); }
 
  private:
-  enum class Command : std::uint8_t { auth, select, client_id, set_name, info, replication, script, guard };
+  enum class Command : std::uint8_t {
+    auth,
+    select,
+    client_id,
+    set_name,
+    info,
+    replication,
+    script,
+    sections,
+    guard
+  };
 
   Step on_error(Command command, std::string_view text);
   Step on_info(std::string_view info);
@@ -80,6 +92,7 @@ class Handshake {
   bool wants_master_ = false;
   std::vector<redis::Value> facts_;
   core::Verification verification_;
+  redis::Sections sections_ = redis::Sections::apart;
   std::vector<Command> expected_;
   std::size_t at_ = 0;
   Identity identity_;

@@ -15,10 +15,6 @@ using core::Micros;
 
 namespace {
 
-// What a node evicted is read anew when it was not read for so long. A policy that evicts is seen by the
-// guard's verification; this is for one that was switched on and off between two of them.
-constexpr Micros kEvictedFor{20000};
-
 constexpr core::Reply kTimedOut{core::ReplyKind::unknown, Cause::timed_out, core::kNoTimeLeft};
 
 }  // namespace
@@ -86,21 +82,20 @@ void Pipeline::note_vote(Micros timeout_cap) {
   if (on_check_) vote_cap_ = std::min(vote_cap_.value_or(timeout_cap), timeout_cap);
 }
 
-void Pipeline::push_check(Micros now) {
-  const bool whole = !evicted_at_ || now - *evicted_at_ > kEvictedFor;
+void Pipeline::push_check() {
   Pending& pending = pending_.push_back();
   pending.kind = Pending::Kind::check;
   pending.by_text = pending.timed_out = false;
-  pending.replies = whole ? redis::kCheckReplies : redis::kShortCheckReplies;
+  pending.replies = redis::check_replies(sections_);
   pending.sent = Micros{0};
   pending.timeout = *std::exchange(vote_cap_, std::nullopt);
   pending.asked = read_clocks();
   ++unsent_;
-  out_ += whole ? redis::check_commands() : redis::short_check_commands();
+  out_ += redis::check_commands(sections_);
 }
 
 void Pipeline::sent(Micros now) {
-  if (vote_cap_) push_check(now);
+  if (vote_cap_) push_check();
   for (std::size_t i = pending_.size() - unsent_; i < pending_.size(); ++i) {
     Pending& pending = pending_[i];
     if (pending.sent == Micros{0}) {
@@ -166,16 +161,10 @@ void Pipeline::finish_request(Micros now) {
 }
 
 void Pipeline::finish_check() {
-  const bool whole = pending_.front().replies == redis::kCheckReplies;
-  auto reading =
-      whole ? redis::read_check(values_.data()) : redis::read_short_check(values_.data(), evicted_);
+  auto reading = redis::read_check(values_.data(), sections_);
   if (!reading) {
     problem_ = "an answer of the wrong kind to the guard's check";
     return;
-  }
-  if (whole && reading->failed == Cause::none) {
-    evicted_ = reading->evicted;
-    evicted_at_ = pending_.front().sent;
   }
   reading->sent = pending_.front().asked;
   reading->received = read_clocks();
@@ -300,7 +289,7 @@ void Pipeline::clear() {
   pending_.clear();
   votes_.clear();
   vote_cap_.reset();
-  evicted_at_.reset();
+  sections_ = redis::Sections::apart;
   unsent_ = timed_out_ = have_ = 0;
   known_ = {};
   out_ = {};

@@ -75,6 +75,9 @@ class Pipeline {
                 const std::string& text, std::vector<Answer>& answers);
   void clear();
 
+  // How this server is asked about itself, before anything is; clear() forgets it.
+  void ask_by(redis::Sections sections) { sections_ = sections; }
+
   [[nodiscard]] core::RttEstimator& rtt() { return rtt_; }
 
  private:
@@ -86,7 +89,7 @@ class Pipeline {
   };
 
   void note_vote(core::Micros timeout_cap);
-  void push_check(core::Micros now);
+  void push_check();
   void finish_request(core::Micros now);
   void finish_check();
   void expire_votes();
@@ -106,12 +109,11 @@ class Pipeline {
   std::size_t timed_out_ = 0;  // of pending_, at its beginning: need no look for deadlines
   std::string out_;
   std::array<bool, redis::kScriptKinds> known_{};  // scripts, to the server, by hash
-  std::int64_t evicted_ = 0;                       // as last read on this connection,
-  std::optional<core::Micros> evicted_at_;         // by a check that was sent then
-  std::optional<core::Micros> vote_cap_;           // votes wait to be written: the shortest of their timeouts
-  std::vector<Vote> votes_;                        // answered, and waiting for the check behind them
-  std::vector<Vote> counting_;                     // the same while they are handed out
-  std::vector<redis::Value> values_;               // of the front's answer
+  redis::Sections sections_ = redis::Sections::apart;
+  std::optional<core::Micros> vote_cap_;  // votes wait to be written: the shortest of their timeouts
+  std::vector<Vote> votes_;               // answered, and waiting for the check behind them
+  std::vector<Vote> counting_;            // the same while they are handed out
+  std::vector<redis::Value> values_;      // of the front's answer
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

@@ -25,12 +25,15 @@ void guard(const std::uint8_t* data, std::size_t size) {
   if (!values.empty()) (void)redis::read_mend(values.front());
   values.resize(redis::kVerificationReplies);
   const auto found = redis::read_verification(values.data());
-  const auto reading = redis::read_check(values.data());
-  FUZZ_CHECK(!found || reading);
-  if (!reading || reading->failed != Cause::none) return;
-  FUZZ_CHECK(reading->node_time >= core::Micros{0});
-  FUZZ_CHECK(reading->settling_left >= core::Millis{0} && reading->evicted >= 0 && reading->replid.known());
-  FUZZ_CHECK((reading->mark_state == core::MarkState::present) == (reading->mark.terms.nodes > 0));
+  FUZZ_CHECK(!found || redis::read_check(values.data(), redis::Sections::apart));
+  for (const auto sections : {redis::Sections::apart, redis::Sections::joined}) {
+    const auto reading = redis::read_check(values.data(), sections);
+    if (!reading || reading->failed != Cause::none) continue;
+    FUZZ_CHECK(reading->node_time >= core::Micros{0});
+    FUZZ_CHECK(reading->settling_left >= core::Millis{0} && reading->evicted >= 0);
+    FUZZ_CHECK(reading->replid.known());
+    FUZZ_CHECK((reading->mark_state == core::MarkState::present) == (reading->mark.terms.nodes > 0));
+  }
 }
 
 }  // namespace redlock::fuzz

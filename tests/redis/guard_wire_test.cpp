@@ -73,7 +73,7 @@ TEST(GuardWire, ASettlingKeyOfAnyValueSettles) {
   for (const char* value : {"", "x", "1", "99999999999999999999999"}) {
     auto answers = healthy();
     answers[0] = array({bulk(format_mark(kMark)), bulk(value)});
-    const auto reading = read_check(answers.data());
+    const auto reading = read_check(answers.data(), Sections::apart);
     ASSERT_TRUE(reading) << value;
     EXPECT_TRUE(reading->settling) << value;
     EXPECT_EQ(reading->settling_left, 0ms) << value;
@@ -111,23 +111,23 @@ TEST(GuardWire, AnswersOfTheWrongKindAreNonsense) {
         array({bulk("1"), bulk("1000000")}), array({bulk("9999999999999999"), bulk("0")})}) {
     auto answers = healthy();
     answers[1] = time;
-    EXPECT_FALSE(read_check(answers.data()));
+    EXPECT_FALSE(read_check(answers.data(), Sections::apart));
   }
 }
 
-TEST(GuardWire, TheShortCheckTakesWhatWasEvictedOnTrust) {
+TEST(GuardWire, BothSectionsAtOnceSayTheSame) {
   auto answers = healthy();
+  const auto apart = read_check(answers.data(), Sections::apart);
+  EXPECT_EQ(sections_of(answers[2]), Sections::apart) << "a server that takes the first word alone";
+  answers[2].text += answers[3].text;
   answers[3] = {};
-  auto reading = read_short_check(answers.data(), 5);
-  ASSERT_TRUE(reading);
-  EXPECT_EQ(reading->failed, Cause::none);
-  EXPECT_EQ(reading->evicted, 5);
-  EXPECT_EQ(reading->mark, kMark);
-  EXPECT_TRUE(check_commands().starts_with(short_check_commands()));
-  answers[2] = {Value::Type::error, 0, "NOPERM", {}};
-  reading = read_short_check(answers.data(), 5);
-  ASSERT_TRUE(reading);
-  EXPECT_EQ(reading->failed, Cause::permission);
+  EXPECT_EQ(sections_of(answers[2]), Sections::joined);
+  EXPECT_EQ(read_check(answers.data(), Sections::joined), apart);
+  answers[2] = {Value::Type::error, 0, "ERR syntax error", {}};
+  EXPECT_EQ(sections_of(answers[2]), Sections::apart);
+  const auto refused = read_check(answers.data(), Sections::joined);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->failed, Cause::other);
 }
 
 TEST(Mark, SurvivesItsText) {
