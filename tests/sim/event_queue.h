@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,20 +14,22 @@
 
 namespace redlock::sim {
 
-// A function object that is called once, of at most 64 bytes, held in place.
+// A function object that is called once, held in place.
 class Action {
  public:
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, Action>) explicit Action(F&& f) {
-    using Held = std::remove_cvref_t<F>;
-    static_assert(sizeof(Held) <= sizeof(held_) && alignof(Held) <= alignof(std::max_align_t));
-    ::new (static_cast<void*>(held_)) Held(std::forward<F>(f));
-    work_ = [](void* from, void* to, bool call) {
-      auto& held = *static_cast<Held*>(from);
-      if (to != nullptr) ::new (to) Held(std::move(held));
-      if (call) held();
-      held.~Held();
+  static Action of(F function) {
+    static_assert(sizeof(F) <= kMostBytes);
+    static_assert(alignof(F) <= alignof(std::max_align_t));
+    Action action;
+    ::new (static_cast<void*>(action.held_)) F(std::move(function));
+    action.work_ = [](void* from, void* to, bool call) {
+      auto* const held = static_cast<F*>(from);
+      if (to != nullptr) ::new (to) F(std::move(*held));
+      if (call) (*held)();
+      std::destroy_at(held);
     };
+    return action;
   }
   Action(Action&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {
     if (work_ != nullptr) work_(other.held_, held_, false);
@@ -47,9 +49,13 @@ class Action {
   void operator()() { std::exchange(work_, nullptr)(held_, nullptr, true); }
 
  private:
-  alignas(std::max_align_t) std::byte held_[64];
+  static constexpr std::size_t kMostBytes = 64;
+
+  Action() = default;
+
+  alignas(std::max_align_t) std::byte held_[kMostBytes];
   // Moves what is held to `to`, or calls it, and ends it in any case.
-  void (*work_)(void* from, void* to, bool call);
+  void (*work_)(void* from, void* to, bool call) = nullptr;
 };
 
 class EventQueue {
@@ -60,22 +66,22 @@ class EventQueue {
 
   // A time in the past means now.
   template <class F>
-  void at(core::Micros time, F&& action) {
+  void at(core::Micros time, F action) {
     std::uint32_t slot = 0;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(actions_.size());
-      actions_.emplace_back(std::forward<F>(action));
+      actions_.push_back(Action::of(std::move(action)));
     } else {
       slot = free_.back();
       free_.pop_back();
-      actions_[slot] = Action(std::forward<F>(action));
+      actions_[slot] = Action::of(std::move(action));
     }
     heap_.push_back({std::max(time, now_), next_++, slot});
     std::push_heap(heap_.begin(), heap_.end(), Later{});
   }
   template <class F>
-  void after(core::Micros delay, F&& action) {
-    at(now_ + delay, std::forward<F>(action));
+  void after(core::Micros delay, F action) {
+    at(now_ + delay, std::move(action));
   }
 
   // False when nothing is left.

@@ -35,7 +35,7 @@ unsigned long long number(std::uint64_t n) {
 Outcome show(std::uint64_t seed, const Arguments& args, const Smaller& smaller, std::size_t lines) {
   auto swarm = args.drawn(seed);
   static_cast<void>(smaller.apply(swarm));
-  const auto outcome = run(seed, swarm, false);
+  auto outcome = run(seed, swarm, false);
   say(report(seed, swarm, lines, args.replay(seed, smaller)));
   std::printf("%zu faults, %llu events, trace hash %016llx\n", outcome.faults.size(), number(outcome.events),
               number(outcome.trace_hash));
