@@ -66,10 +66,11 @@ void Observer::voted(int node, Token token, const client::RequestTag& tag, bool 
   promises_.voted(id(token), id(tag), node, may_count);
 }
 
-// It may have decided at any moment of this turn. Nobody can be told of an end before it was given out.
+// It may have decided at any moment of this turn, and had no more validity left than at its begin. Nobody can
+// be told of an end before it was given out.
 verify::Promises::Word Observer::word(const Process& process, Instant end) const {
   const auto at = process.truth();
-  const Instant read = process.last_read() + (world_.queue.now() - at);
+  const Instant read = process.clocks().read(world_.queue.now());
   const auto due = std::max(process.clocks().when(end), at) + slack() - (at - process.own_time());
   return {both(end), both(read), process.own_time(), due};
 }

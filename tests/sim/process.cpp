@@ -94,8 +94,7 @@ void Process::die() {
 
 core::Instant Process::now() {
   preempt();
-  last_read_ = clocks_.read(truth());
-  return last_read_;
+  return read_clocks();
 }
 
 client::Random Process::random() {

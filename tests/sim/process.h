@@ -47,8 +47,6 @@ class Process final : public client::Host, public Listener {
   // True time of what is executing now, and the same less all time that was taken from the process.
   [[nodiscard]] core::Micros truth() const { return world_.queue.now() + lag_; }
   [[nodiscard]] core::Micros own_time() const { return truth() - stolen_; }
-  // What now() gave out last: by it the client decided.
-  [[nodiscard]] core::Instant last_read() const { return last_read_; }
 
   // ---- client::Host
   [[nodiscard]] core::Instant now() override;
@@ -166,7 +164,6 @@ class Process final : public client::Host, public Listener {
   core::Micros stolen_{0};
   std::optional<core::Micros> wake_;
   core::Micros armed_ = core::Micros::max();  // when it runs next by itself
-  core::Instant last_read_{};
   std::uint64_t next_token_ = 0;
   std::uint64_t next_order_ = 0;
   std::uint64_t connections_ = 0;
