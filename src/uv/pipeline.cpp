@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/assert.h"
-#include "redis/guard_wire.h"
 #include "uv/clocks.h"
 
 namespace redlock::uv {

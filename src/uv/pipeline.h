@@ -17,6 +17,7 @@
 #include "core/rtt.h"
 #include "core/time.h"
 #include "redis/codec.h"
+#include "redis/guard_wire.h"
 #include "uv/pending.h"
 #include "uv/uv_host.h"
 

@@ -24,7 +24,7 @@ constexpr std::string_view kUsage =
                [--keep-going]                          many; ends at the first fault, or lists them all
                [--expect KIND | --expect-two-holders | --expect-fault]
                                                        finding nothing of that kind is the failure
-       all with [--unguarded] [--settle-percent N] [--apart-percent N] [--blind-evictions]
+       all with [--unguarded] [--settle-percent N] [--apart-percent N]
        and with what makes a history shorter: [--without A,B,...] [--only crash.0,cut.3,... | none] [--nodes N]
                [--processes N] [--actors N] [--names N] [--calls N] [--until MS]
 )";
@@ -71,11 +71,12 @@ class Parser {
   bool is_switch(std::string_view flag) {
     if (flag == "--expect-two-holders") return !(args_.expect = "S1").empty();
     if (flag == "--expect-fault") return !(args_.expect = "any").empty();
-    for (const auto& [name, to] : {std::pair{"--unguarded", &args_.unguarded},
-                                   {"--trace", &args_.trace},
-                                   {"--shrink", &args_.shrink},
-                                   {"--keep-going", &args_.keep_going},
-                                   {"--blind-evictions", &args_.blind_evictions}}) {
+    for (const auto& [name, to] : {
+             std::pair{"--unguarded", &args_.unguarded},
+             {"--trace", &args_.trace},
+             {"--shrink", &args_.shrink},
+             {"--keep-going", &args_.keep_going},
+         }) {
       if (flag == name) return *to = true;
     }
     return false;
@@ -156,7 +157,6 @@ Swarm Arguments::drawn(std::uint64_t seed) const {
   if (unguarded) swarm.guard = false;
   swarm.settle_percent = static_cast<int>(settle_percent);
   swarm.apart_percent = static_cast<int>(apart_percent);
-  swarm.blind_evictions = blind_evictions;
   return swarm;
 }
 
@@ -171,7 +171,6 @@ std::string Arguments::replay(std::uint64_t seed, const Smaller& with) const {
   if (unguarded) line += " --unguarded";
   if (settle_percent != 100) line += " --settle-percent " + std::to_string(settle_percent);
   if (apart_percent != 5) line += " --apart-percent " + std::to_string(apart_percent);
-  if (blind_evictions) line += " --blind-evictions";
   return line + with.flags();
 }
 

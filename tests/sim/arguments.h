@@ -23,7 +23,6 @@ struct Arguments {
 
   // ---- what the swarm of a seed becomes
   bool unguarded = false;
-  bool blind_evictions = false;
   std::uint64_t settle_percent = 100;
   std::uint64_t apart_percent = 5;
   Smaller smaller;

@@ -78,7 +78,6 @@ void Process::transmit(Link& link, const Outstanding& o) {
   flight.key = o.key;
   flight.mend = o.mend;
   flight.sent = o.sent;
-  flight.evicted = o.evicted;
   const bool examines = o.ask == Ask::check || o.ask == Ask::verify;
   if (examines && !world_.calm() && dice_.chance(world_.swarm.split_per_million)) {
     const auto cut = static_cast<RedisModel::Command>(dice_.between(1, RedisModel::all_commands - 1));
@@ -176,7 +175,6 @@ void Process::drop(int node, Cause why) {
   auto gone = std::exchange(link.outstanding, {});
   link.unsent = 0;
   link.next_due = Micros::max();
-  link.evicted_at.reset();
   auto votes = std::exchange(link.votes, {});
   if (was_up) client_->on_node_down(core::node_at(node));
   for (const auto& vote : votes) answer(node, vote.tag, {ReplyKind::unknown, why});

@@ -26,7 +26,6 @@ struct Flight {
   // Of a check or verification that the server reads in two turns, one half, and nothing of the other.
   RedisModel::Command from = RedisModel::mget;
   RedisModel::Command to = RedisModel::all_commands;
-  std::optional<std::int64_t> evicted;  // check: without INFO stats, since this was read just before
   core::Request request;
   std::string key;
   core::GuardOrder mend;

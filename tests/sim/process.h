@@ -72,8 +72,7 @@ class Process final : public client::Host, public Listener {
     core::Request request;
     std::string key;
     core::GuardOrder mend;
-    core::Instant asked{};                // check, verify
-    std::optional<std::int64_t> evicted;  // check: what was read just before
+    core::Instant asked{};  // check, verify
     core::Micros cap{0};
     core::Micros sent{0};
     core::Micros due{0};
@@ -98,9 +97,6 @@ class Process final : public client::Host, public Listener {
     core::Instant hello{};
     std::vector<Vote> votes;
     bool clock_known = false;
-    // What the node has evicted, and when it was asked by our clock.
-    std::int64_t evicted = 0;
-    std::optional<core::Micros> evicted_at;
     std::size_t unsent = 0;                       // at the end of `outstanding`
     core::Micros next_due = core::Micros::max();  // nothing that is outstanding is due before
     Way way;

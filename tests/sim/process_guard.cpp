@@ -49,8 +49,6 @@ void Process::append_check(Link& link) {
   }
   if (check.cap == Micros::max()) return;
   check.asked = read_clocks();
-  // As the transport does: INFO stats is left out where it has been read within 20 ms.
-  if (link.evicted_at && check.asked.raw - *link.evicted_at <= Micros{20000}) check.evicted = link.evicted;
   enqueue(link, std::move(check));
 }
 
@@ -94,10 +92,6 @@ void Process::on_check(int node, const Outstanding& o, const Answer& found) {
   reading.sent = o.asked;
   reading.received = read_clocks();
   if (reading.failed == Cause::none) link.clock_known = true;
-  if (reading.failed == Cause::none && !o.evicted) {
-    link.evicted = reading.evicted;
-    link.evicted_at = o.asked.raw;
-  }
   client_->on_check(core::node_at(node), reading);
   for (const auto& vote : votes) {
     if (vote.reply.kind == ReplyKind::granted)

@@ -83,13 +83,6 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
   return answer;
 }
 
-// A check without INFO stats tells old news. That counts where the policy has been on for so long that a
-// verification which still vouches for the node has seen it; what stays open is left out, unless it is asked
-// for.
-bool Server::hides_evictions(const Flight& flight) const {
-  return world_.swarm.blind_evictions || (evicts() && evicts_since_ + Micros{3000000} <= flight.sent);
-}
-
 // What is true of the node is judged at the first command: what happens later, the votes came before.
 Answer Server::examine(const Connection& connection, const Flight& flight) {
   const auto now = world_.queue.now();
@@ -99,7 +92,6 @@ Answer Server::examine(const Connection& connection, const Flight& flight) {
     answer.may_vote = may_vote();
   }
   redis_.read(now, flight.from, flight.to, answer.found);
-  if (flight.evicted && hides_evictions(flight)) answer.found.reading.evicted = *flight.evicted;
   return answer;
 }
 

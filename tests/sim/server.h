@@ -70,7 +70,6 @@ class Server {
   void evict_some();
   core::ServerId new_id();
   [[nodiscard]] Answer ask(Connection& connection, const Flight& flight);
-  [[nodiscard]] bool hides_evictions(const Flight& flight) const;
   [[nodiscard]] Answer examine(const Connection& connection, const Flight& flight);
   void note_lateness(const Connection& connection, const Flight& flight);
   void execute(Connection& connection, const Flight& flight);
@@ -88,7 +87,6 @@ class Server {
   std::optional<core::Micros> forgot_at_;
   std::optional<core::Micros> stepped_at_;
   bool stepped_ = false;  // ever
-  core::Micros evicts_since_{0};
   core::Micros slow_until_{0};
   core::Micros slow_by_{0};
   bool has_backlog_ = false;  // of replication: a second first replica changes nothing

@@ -115,7 +115,6 @@ void Server::attach_replica() {
 void Server::evict_for(Micros how_long) {
   if (state_ == State::down || demoted() || evicts()) return;
   redis_.identity.evicts = true;
-  evicts_since_ = world_.queue.now();
   const auto life = redis_.identity.run_id;
   const auto same = [this, life] { return redis_.identity.run_id == life && state_ != State::down; };
   world_.trace(world_.queue.now(), "node", index_, "has an evicting policy");

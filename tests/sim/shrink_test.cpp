@@ -90,7 +90,7 @@ TEST(Only, TheFaultsThatAreLeftAreTheSame) {
 
 TEST(Arguments, ALineIsReadBackAsItWasWritten) {
   const std::string line =
-      "sim_run --seed 7 --unguarded --settle-percent 50 --apart-percent 150 --blind-evictions --without "
+      "sim_run --seed 7 --unguarded --settle-percent 50 --apart-percent 150 --without "
       "drift,jitter --only "
       "crash.0,cut.12 --processes 2 --actors 1 --names 1 --nodes 3 --calls 4 --until 1250";
   const auto args = parsed(line);

@@ -65,7 +65,6 @@ struct Swarm {
   std::int64_t creep_ppm =
       0;                  // all nodes' clocks run away, by less than a round trip hides from sample to sample
   int apart_percent = 5;  // of max_ttl: nodes in step; more breaks the order of fencing tokens
-  bool blind_evictions = false;         // what stays open: evictions that no check has to see yet
   std::uint32_t split_per_million = 0;  // a check that a server reads in two turns
   int settle_percent = 100;  // of what the script that mends should settle; less is broken on purpose
   [[nodiscard]] core::Terms terms() const {
