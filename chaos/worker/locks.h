@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "event_log.h"
@@ -43,6 +44,9 @@ class Held {
   virtual bool extend() = 0;
   virtual std::string release() = 0;  // released, already_gone, unknown
 };
+
+// The word of an acquire for which there is nobody any more who could answer.
+inline constexpr std::string_view kAdapterEnded = "adapter_ended";
 
 class Locks {
  public:

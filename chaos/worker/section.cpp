@@ -15,6 +15,7 @@ using std::chrono::microseconds;
 
 // A crash that was asked for; the harness tells it from one that was not.
 constexpr int kCrashed = 42;
+constexpr int kAdapterGone = 70;
 // The library tells validity in whole milliseconds, so the same end reads up to one apart.
 constexpr Us kSameEnd = 1500;
 
@@ -113,6 +114,11 @@ void Worker::section(const Plan& plan, const std::stop_token& stop) {
   auto held = locks_.acquire(wanted);
   if (!held) {
     log_.failed(section.who, held.error());
+    if (held.error() == kAdapterEnded) {
+      std::fprintf(stderr, "chaos_worker: the adapter ended\n");
+      log_.dying();
+      std::_Exit(kAdapterGone);
+    }
     if (!stop.stop_requested()) std::this_thread::sleep_for(chooser_.pause());
     return;
   }
