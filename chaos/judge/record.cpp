@@ -193,7 +193,12 @@ void Builder::settle_processes() {
       process->stopped.back().to = word.at;
     }
   }
-  for (auto& process : record_.processes) process.stopped = verify::merged(std::move(process.stopped));
+  for (auto& process : record_.processes) {
+    process.stopped = verify::merged(std::move(process.stopped));
+    // Its claims after that would count for nothing.
+    if (process.died && process.last > *process.died)
+      record_.problems.push_back("worker " + process.w + " went on after it had died");
+  }
 }
 
 Record Builder::finish() {

@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "verify/promises.h"
+
 namespace redlock::chaos {
 namespace {
 
@@ -113,10 +115,13 @@ std::vector<const Section*> of_free_locks(const Record& record) {
       const auto answered = section.granted ? section.granted : section.failed;
       const bool alone = i + 1 == sections.size() || (answered && *sections[i + 1]->waited > *answered);
       if (answered && alone && *section.waited >= taken_until) out.push_back(&section);
-      // A lock that was not given back in an orderly way may have keys for as long as they live.
-      const Us end = section.clean && section.let_go ? *section.let_go
-                                                     : answered.value_or(*section.waited) + section.ttl * 2;
-      taken_until = std::max(taken_until, std::max(end, section.until));
+      // A lease that was not given back in an orderly way may have keys for as long as they live.
+      if (section.granted) {
+        const bool gone = section.clean && section.let_go;
+        taken_until =
+            std::max(taken_until, gone ? *section.let_go : section.until + verify::drift(section.ttl));
+      }
+      taken_until = std::max(taken_until, answered.value_or(Us::max()));
     }
   }
   return out;
