@@ -15,13 +15,19 @@ using Field = std::pair<std::string_view, T Event::*>;
 constexpr Field<std::int64_t> kNumbers[] = {
     {"t", &Event::t},         {"id", &Event::id},         {"until", &Event::until}, {"fence", &Event::fence},
     {"ready", &Event::ready}, {"ttl_us", &Event::ttl_us}, {"nodes", &Event::count}};
-constexpr Field<std::string> kTexts[] = {{"e", &Event::e},           {"w", &Event::w},
-                                         {"name", &Event::name},     {"id", &Event::label},
-                                         {"error", &Event::error},   {"to", &Event::to},
-                                         {"result", &Event::result}, {"seen", &Event::seen},
-                                         {"read", &Event::read},     {"what", &Event::what},
-                                         {"kind", &Event::kind},     {"proof", &Event::proof},
-                                         {"client", &Event::client}, {"scenario", &Event::scenario}};
+constexpr Field<std::string> kTexts[] = {{"e", &Event::e},
+                                         {"w", &Event::w},
+                                         {"name", &Event::name},
+                                         {"id", &Event::label},
+                                         {"error", &Event::error},
+                                         {"to", &Event::to},
+                                         {"result", &Event::result},
+                                         {"seen", &Event::seen},
+                                         {"what", &Event::what},
+                                         {"kind", &Event::kind},
+                                         {"proof", &Event::proof},
+                                         {"client", &Event::client},
+                                         {"scenario", &Event::scenario}};
 
 class Handler final : public nlohmann::json_sax<json> {
  public:
@@ -36,7 +42,9 @@ class Handler final : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return number(static_cast<std::int64_t>(value)); }
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t& value) override {
-    if (direct()) {
+    if (direct() && key_ == "read") {
+      event_.read = std::move(value);
+    } else if (direct()) {
       for (const auto& [name, field] : kTexts)
         if (name == key_) event_.*field = std::move(value);
     } else if (listed() && key_ == "left") {

@@ -31,7 +31,7 @@ struct Event {
   std::string result;
   std::string to;
   std::string seen;
-  std::string read;
+  std::optional<std::string> read;  // which may be of nobody, an empty text
   std::string client;
   std::string scenario;
   std::string kind;

@@ -54,7 +54,7 @@ struct Writing {
   bool fenced = false;
   bool accepted = false;
   std::string seen;
-  std::string read;
+  std::optional<std::string> read;  // unknown, or who; an empty text: nobody
 };
 
 struct Fault {

@@ -183,6 +183,12 @@ class WhatIsFound(Judge):
         self.assertEqual(self.judge(code=0)["stale_writes"], {"plain": 1, "fenced_refused": 1, "fenced_accepted": 0})
         self.file("w1", worker("w1"), first, write(3.2, "w1.1", "fenced", seen="w2.1:1"))
         self.assertEqual(self.judge(code=1)["stale_writes"]["fenced_accepted"], 1)
+        # Into the middle of a newer section, which read nothing and then replaces it; or had read it already.
+        for read, stale in (("", 1), ("w1.1:1", 0)):
+            self.file("w1", worker("w1"), first, write(2.2, "w1.1", "plain", seen="", read=""))
+            self.file("w2", worker("w2"), section("w2.1", 1, "x", 1.5, 2.1, 3, fence=11),
+                      write(2.5, "w2.1", "plain", seen="w1.1:1", read=read))
+            self.assertEqual(self.judge(code=0)["stale_writes"]["plain"], stale)
 
 
 class Progress(Judge):

@@ -75,7 +75,7 @@ StaleWrites stale_writes(const Record& record) {
     verify::Write write;
     write.by = {*by.granted, by.fence};
     write.over = verify::Writer{*over->granted, over->fence};
-    write.over_came_between = writing.read != writing.seen;
+    write.over_came_between = writing.read && *writing.read != writing.seen;
     if (verify::tells_of_a_stale_write(write)) ++(writing.fenced ? found.fenced_accepted : found.plain);
   }
   return found;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "redlock/duration.h"
@@ -30,7 +31,7 @@ CLI::callback_t register_url(std::optional<RegisterAddress>& target) {
     if (!parsed) throw CLI::ValidationError(parsed.error());
     if (parsed->transport != NodeUrl::Transport::tcp || parsed->tls || parsed->has_password)
       throw CLI::ValidationError("the register is a plain server: redis://HOST:PORT");
-    target = RegisterAddress{parsed->host, parsed->port};
+    target = RegisterAddress{parsed->host, parsed->port, {}};
     return true;
   };
 }
@@ -97,8 +98,12 @@ Arguments parse_arguments(int argc, char** argv) {
     a.client.guard.enabled = !no_guard;
     if (a.client.max_ttl.count() == 0) a.client.max_ttl = work.ttl;
     work.fencing = !no_fencing;
-    if (port != 0) a.registers = RegisterAddress{"127.0.0.1", port};
+    if (port != 0) a.registers = RegisterAddress{"127.0.0.1", port, {}};
     check(a);
+    // Workers of one series write their events into one folder, and no other series does.
+    if (a.registers)
+      a.registers->space =
+          std::filesystem::weakly_canonical(std::filesystem::absolute(a.events).parent_path()).string();
   } catch (const CLI::CallForHelp& help) {
     std::exit(app.exit(help));
   } catch (const CLI::ParseError& error) {

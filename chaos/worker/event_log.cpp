@@ -144,7 +144,7 @@ void EventLog::wrote(const Who& who, std::string_view to, bool ok, std::string_v
                      std::string_view read) {
   auto rest = fmt::format(R"(,"id":{},"name":{},"to":"{}","ok":{})", who.id, quoted(who.name), to, ok);
   if (!seen.empty()) rest += fmt::format(R"(,"seen":{})", quoted(seen));
-  if (!read.empty()) rest += fmt::format(R"(,"read":{})", quoted(read));
+  rest += fmt::format(R"(,"read":{})", quoted(read));
   append("write", who.thread, rest);
 }
 

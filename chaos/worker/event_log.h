@@ -56,7 +56,7 @@ class EventLog {
   void releasing(const Who& who);
   void released(const Who& who, std::string_view result);
   void lost(const Who& who);
-  // `seen`: who had written before; `read`: what this section had read when it began. Either may be empty.
+  // `seen`: who had written before; `read`: what this section had read when it began. Empty: nobody.
   void wrote(const Who& who, std::string_view to, bool ok, std::string_view seen, std::string_view read);
   // This process is about to end without another word. Returns when that is on file.
   void dying();

@@ -15,22 +15,6 @@ namespace {
 constexpr timeval kConnectTimeout{2, 0};
 constexpr timeval kAnswerTimeout{5, 0};
 
-std::string plain(const std::string& name) {
-  return "register:plain:" + name;
-}
-std::string fenced(const std::string& name) {
-  return "register:fenced:" + name;
-}
-
-// Every word in one argument, since names may hold blanks.
-std::vector<std::string> fenced_command(const std::string& name, std::uint64_t fence,
-                                        std::vector<std::string> command) {
-  std::vector<std::string> words{"EVAL", std::string(fencing::kRedisScript), "1", fenced(name) + ":fence",
-                                 std::to_string(fence)};
-  words.insert(words.end(), std::make_move_iterator(command.begin()), std::make_move_iterator(command.end()));
-  return words;
-}
-
 }  // namespace
 
 bool Registers::connect(std::string& fault) {
@@ -76,21 +60,33 @@ Registers::Answer Registers::ask(const std::vector<std::string>& words) {
   return answer;
 }
 
+std::string Registers::key(const char* kind, const std::string& name) const {
+  return address_.space + ":" + kind + ":" + name;
+}
+
+std::vector<std::string> Registers::checked(const std::string& name, std::uint64_t fence,
+                                            const std::vector<std::string>& command) const {
+  std::vector<std::string> words{"EVAL", std::string(fencing::kRedisScript), "1", key("fence", name),
+                                 std::to_string(fence)};
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
 Registers::Answer Registers::read(const std::string& name) {
-  return ask({"GET", plain(name)});
+  return ask({"GET", key("plain", name)});
 }
 
 Registers::Answer Registers::read_fenced(const std::string& name, std::uint64_t fence) {
-  return ask(fenced_command(name, fence, {"GET", fenced(name)}));
+  return ask(checked(name, fence, {"GET", key("fenced", name)}));
 }
 
 Registers::Answer Registers::write(const std::string& name, const std::string& who) {
-  return ask({"GETSET", plain(name), who});
+  return ask({"GETSET", key("plain", name), who});
 }
 
 Registers::Answer Registers::write_fenced(const std::string& name, std::uint64_t fence,
                                           const std::string& who) {
-  return ask(fenced_command(name, fence, {"GETSET", fenced(name), who}));
+  return ask(checked(name, fence, {"GETSET", key("fenced", name), who}));
 }
 
 }  // namespace redlock::chaos

@@ -3,7 +3,7 @@
 // when read as when written (redlock/fencing.h).
 //
 // Writing answers who had written before, in one step with the write, so that a judge needs no clock to see
-// who overwrote whom.
+// who overwrote whom. Each series has registers of its own, since the next one has workers of the same names.
 #pragma once
 
 #include <hiredis/hiredis.h>
@@ -20,6 +20,7 @@ namespace redlock::chaos {
 struct RegisterAddress {
   std::string host;
   int port = 0;
+  std::string space;  // the series
 };
 
 // One connection, for one thread; made anew when it broke.
@@ -39,6 +40,10 @@ class Registers {
   Answer write_fenced(const std::string& name, std::uint64_t fence, const std::string& who);
 
  private:
+  [[nodiscard]] std::string key(const char* kind, const std::string& name) const;
+  // The command behind the check of a fencing token.
+  [[nodiscard]] std::vector<std::string> checked(const std::string& name, std::uint64_t fence,
+                                                 const std::vector<std::string>& command) const;
   Answer ask(const std::vector<std::string>& words);
   bool connect(std::string& fault);
 
