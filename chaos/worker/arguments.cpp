@@ -60,6 +60,7 @@ Arguments parse_arguments(int argc, char** argv) {
   CLI::App app("Takes leases and works under them until a line `finish` or the end of standard input.",
                "chaos_worker");
   int port = 0;
+  std::string api = "any";
   bool no_guard = false;
   bool no_fencing = false;
   auto& work = a.workload;
@@ -90,6 +91,8 @@ Arguments parse_arguments(int argc, char** argv) {
       ->check(percent);
   app.add_option("--register", register_url(a.registers), "Server of the registers, redis://HOST:PORT");
   app.add_option("--register-port", port, "The same, on 127.0.0.1")->check(CLI::Range(1, 65535));
+  app.add_option("--api", api, "Of the library: blocking, async, or any, which is by the seed (any)")
+      ->check(CLI::IsMember({"blocking", "async", "any"}));
   app.add_option("--adapter", a.adapter, "Command of another client that speaks the line protocol");
   app.add_flag("--line", a.line, "Speak the line protocol on standard input and output");
   a.client.max_ttl = milliseconds{0};
@@ -98,6 +101,7 @@ Arguments parse_arguments(int argc, char** argv) {
     a.client.guard.enabled = !no_guard;
     if (a.client.max_ttl.count() == 0) a.client.max_ttl = work.ttl;
     work.fencing = !no_fencing;
+    a.async = api == "async" || (api == "any" && work.seed % 3 == 0);
     if (port != 0) a.registers = RegisterAddress{"127.0.0.1", port, {}};
     check(a);
     // Workers of one series write their events into one folder, and no other series does.

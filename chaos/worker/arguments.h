@@ -16,6 +16,7 @@ struct Arguments {
   ClientOptions client;
   std::string events;   // file; not used in line mode
   std::string adapter;  // command; empty: the library
+  bool async = false;   // its AsyncClient instead of its LockManager
   bool line = false;    // speak the line protocol instead of running sections
   int threads = 8;
   Workload workload;

@@ -1,5 +1,6 @@
-// What the workload needs of a lock, whoever's lock it is: the library's (library_locks.cpp), or that of
-// another client behind the line protocol (adapter_locks.cpp). One set of sections for all of them.
+// What the workload needs of a lock, whoever's lock it is: the library's (library_locks.cpp,
+// async_locks.cpp), or that of another client behind the line protocol (adapter_locks.cpp). One set of
+// sections for all of them.
 #pragma once
 
 #include <chrono>
@@ -59,8 +60,9 @@ class Locks {
   [[nodiscard]] virtual bool can_fence() const = 0;
 };
 
-// Errors are one line.
+// Errors are one line. The library through LockManager, and through AsyncClient.
 expected<std::unique_ptr<Locks>, std::string> library_locks(ClientOptions options);
+expected<std::unique_ptr<Locks>, std::string> async_locks(ClientOptions options);
 // Starts `command` in a shell, with the nodes in REDLOCK_NODES, and speaks the line protocol with it.
 expected<std::unique_ptr<Locks>, std::string> adapter_locks(const std::string& command,
                                                             const std::vector<std::string>& nodes);

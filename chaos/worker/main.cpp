@@ -57,8 +57,9 @@ int work(const Arguments& arguments, Locks& locks) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse_arguments(argc, argv);
-  auto locks = arguments.adapter.empty() ? library_locks(arguments.client)
-                                         : adapter_locks(arguments.adapter, arguments.client.nodes);
+  auto locks = !arguments.adapter.empty() ? adapter_locks(arguments.adapter, arguments.client.nodes)
+               : arguments.async          ? async_locks(arguments.client)
+                                          : library_locks(arguments.client);
   if (!locks) return fail(arguments.adapter.empty() ? 64 : 69, locks.error());
   if (arguments.line) {
     serve_lines(**locks, arguments.workload.fencing);

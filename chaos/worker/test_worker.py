@@ -111,7 +111,9 @@ class Worker(unittest.TestCase):
 
 class Sound(Worker):
     def test_two_processes(self):
-        workers = [self.start(w, "--threads", "4", "--long-percent", "5", "--seed", w[1:]) for w in ("w1", "w2")]
+        """One with each face of the library."""
+        workers = [self.start(w, "--threads", "4", "--long-percent", "5", "--seed", "7", "--api", api)
+                   for w, api in (("w1", "blocking"), ("w2", "async"))]
         for w in ("w1", "w2"):
             self.wait_for(w, "released", 60)
             self.wait_for(w, "extend")
@@ -121,6 +123,7 @@ class Sound(Worker):
         self.assertEqual(verdict["stale_writes"]["fenced_accepted"], 0)
         for w in ("w1", "w2"):
             events = self.events(w)
+            self.assertEqual(events[0]["client"], {"w1": "redlock", "w2": "redlock-async"}[w])
             self.assertEqual((events[0]["e"], events[0]["guard"], events[0]["nodes"], events[0]["ttl_us"]),
                              ("worker", True, 5, 1_000_000))
             self.assertEqual([e["t"] for e in events], sorted(e["t"] for e in events))
@@ -133,7 +136,7 @@ class Sound(Worker):
             self.assertTrue(any("seen" in e for e in events if e["e"] == "write"))
 
     def test_killed_in_the_middle(self):
-        victim = self.start("w1", "--threads", "4")
+        victim = self.start("w1", "--threads", "4", "--api", "async")
         other = self.start("w2", "--threads", "2")
         self.wait_for("w1", "grant", 20)
         victim.kill()
