@@ -42,14 +42,11 @@ class Handler final : public nlohmann::json_sax<json> {
   bool number_unsigned(number_unsigned_t value) override { return number(static_cast<std::int64_t>(value)); }
   bool number_float(number_float_t, const string_t&) override { return true; }
   bool string(string_t& value) override {
-    if (direct() && key_ == "read") {
-      event_.read = std::move(value);
-    } else if (direct()) {
-      for (const auto& [name, field] : kTexts)
-        if (name == key_) event_.*field = std::move(value);
-    } else if (listed() && key_ == "left") {
-      event_.left.push_back(std::move(value));
-    }
+    if (listed() && key_ == "left") event_.left.push_back(value);
+    if (!direct()) return true;
+    if (key_ == "read") event_.read = value;
+    for (const auto& [name, field] : kTexts)
+      if (name == key_) event_.*field = value;
     return true;
   }
   bool binary(binary_t&) override { return true; }

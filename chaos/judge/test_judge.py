@@ -246,6 +246,8 @@ class Figures(Judge):
                          event(3.6, "fail", w="w1.1", id=200, name="own", error="no_quorum")])
         # Somebody holds that one: it is not free.
         sections += [section("w1.2", 300, "x", 3, 3.1, 3.9), section("w1.3", 301, "x", 3.2, 3.95, 3.97)]
+        # Both ask for that one at a time.
+        sections += [section("w1.2", 310, "y", 3, 3.001, 3.01), section("w1.3", 311, "y", 3.0005, 3.02, 3.03)]
         self.file("w1", worker("w1"), *sections)
         self.file("harness", KEYS, fault("f1", 2.9, 4.5), event(2.95, "quorum", ready=3), event(4.4, "quorum", ready=5))
         verdict = self.judge(code=0)
