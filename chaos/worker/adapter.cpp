@@ -114,7 +114,7 @@ void Adapter::take(const std::vector<std::string>& words) {
     std::fprintf(stderr, "chaos_worker: the adapter said: %s\n", words.empty() ? "" : words[0].c_str());
     return;
   }
-  std::function<void()> on_loss;
+  std::shared_ptr<Call> told;
   bool unwanted = false;
   {
     const std::lock_guard lock(mutex_);
@@ -134,13 +134,20 @@ void Adapter::take(const std::vector<std::string>& words) {
       ++call.extensions;
     } else if (what == "lost") {
       call.lost = true;
-      if (!call.releasing) on_loss = call.on_loss;
+      call.telling = !call.releasing && call.on_loss;
+      if (call.telling) told = found->second;
     } else if (what == "released") {
       call.released = true;
+      calls_.erase(found);  // whoever waits for this has the call itself
     }
     changed_.notify_all();
   }
-  if (on_loss) on_loss();
+  if (told) {
+    told->on_loss();
+    const std::lock_guard lock(mutex_);
+    told->telling = false;
+    changed_.notify_all();
+  }
   if (unwanted) send("release " + words[1]);
 }
 
@@ -224,8 +231,11 @@ std::string Adapter::release(std::uint64_t id, Call& call) {
 
 void Adapter::let_go(std::uint64_t id, Call& call) {
   {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(call.releasing, true)) return;
+    std::unique_lock lock(mutex_);
+    const bool before = std::exchange(call.releasing, true);
+    // What it calls may be gone after this.
+    changed_.wait(lock, [&] { return !call.telling; });
+    if (before) return;
   }
   send("release " + std::to_string(id));
 }

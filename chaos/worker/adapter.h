@@ -35,7 +35,8 @@ struct Call {
   bool lost = false;
   bool released = false;
   bool releasing = false;
-  int extensions = 0;  // answers to extend, either way
+  bool telling = false;  // `on_loss` runs
+  int extensions = 0;    // answers to extend, either way
   std::function<void()> on_loss;
 };
 

@@ -22,6 +22,21 @@ JUDGE = os.environ["CHAOS_JUDGE"]
 MUTANTS = os.environ.get("CHAOS_MUTANTS") == "yes"
 
 
+# A client that loses every lease at once.
+LOSER = """
+import sys, time
+print("ready loser 1", flush=True)
+for line in sys.stdin:
+    words, now = line.split(), time.monotonic_ns() // 1000
+    if words[0] == "acquire":
+        print(f"granted {words[1]} {now} {now + 900000} t{words[1]} -\\nlost {words[1]} {now}", flush=True)
+    elif words[0] == "release":
+        print(f"released {words[1]} {now} already_gone", flush=True)
+    else:
+        break
+"""
+
+
 class Worker(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -276,6 +291,20 @@ class Lines(Worker):
                                          self.path("w" + str(len(command))), "--adapter", command)
             self.assertEqual(result.returncode, code, command + result.stderr)
             self.assertIn(words, result.stderr)
+
+    def test_what_an_adapter_loses_is_lost(self):
+        script = os.path.join(self.series, "loser.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(LOSER)
+        worker = self.start("w1", "--adapter", f"{sys.executable} {script}", "--careless-percent", "0")
+        self.wait_for("w1", "released", 50)
+        self.finish(worker)
+        first = self.events("w1")[0]
+        self.assertEqual((first["client"], first["fencing"]), ("loser 1", False))
+        lost = {e["id"] for e in self.events("w1", "lost")}
+        self.assertTrue(lost)  # some were released before the word came
+        self.assertLessEqual(lost, {e["id"] for e in self.events("w1", "grant")})
+        self.assertEqual({e["result"] for e in self.events("w1", "released")} - {"unknown"}, {"already_gone"})
 
     def test_npm_where_there_is_none(self):
         script = os.path.join(ROOT, "chaos", "adapters", "npm-redlock", "run")
