@@ -48,13 +48,12 @@ class Server {
       const std::shared_ptr<Held> held = std::move(*lease);
       const Us until = held->until().value_or(0);
       const auto fence = held->fence();
-      {
-        const std::lock_guard lock(mutex_);
-        held_[id] = {held, until};
-        say("granted", id,
-            std::to_string(until) + " " + held->token() + " " + (fence ? std::to_string(*fence) : "-"));
-      }
+      // Whoever releases it finds it only when all of this is done.
+      const std::lock_guard lock(mutex_);
+      say("granted", id,
+          std::to_string(until) + " " + held->token() + " " + (fence ? std::to_string(*fence) : "-"));
       held->watch([id] { say("lost", id, ""); });
+      held_[id] = {held, until};
     });
   }
 
