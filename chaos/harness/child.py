@@ -1,0 +1,41 @@
+"""Starts processes that die with the runner, also when it is killed: the kernel is asked to see to that (setpriv sets
+the parent death signal). So all are started by the runner's one thread."""
+import asyncio
+import os
+import shutil
+
+
+def lasting(argv):
+    return ["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)]
+
+
+async def spawn(argv, env=None, **options):
+    options.setdefault("stdin", asyncio.subprocess.DEVNULL)
+    return await asyncio.create_subprocess_exec(*lasting(argv), env={**os.environ, **(env or {})},
+                                                start_new_session=True, **options)
+
+
+class Failed(Exception):
+    """Something that the run cannot do without is missing or broken: one line, with the remedy."""
+
+
+def need(program, remedy):
+    if shutil.which(program) is None:
+        raise Failed(f"{program} is missing; {remedy}")
+
+
+async def output(argv, env=None, timeout=60):
+    """Runs a command to its end and gives its output; Failed with the last line it said where it fails."""
+    process = await asyncio.create_subprocess_exec(*map(str, argv), env={**os.environ, **(env or {})},
+                                                   stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+                                                   stderr=asyncio.subprocess.PIPE, start_new_session=True)
+    try:
+        out, err = await asyncio.wait_for(process.communicate(), timeout)
+    except asyncio.TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Failed(f"{' '.join(map(str, argv[:4]))} ... did not end within {timeout} s") from None
+    if process.returncode != 0:
+        said = (err.decode(errors="replace").strip() or out.decode(errors="replace").strip()).splitlines()
+        raise Failed(f"{' '.join(map(str, argv[:6]))} failed: {said[-1] if said else process.returncode}")
+    return out.decode(errors="replace")

@@ -1,0 +1,138 @@
+"""chaos/run: hurts five Redis nodes in every way that a data centre does while the library works on them, and judges the
+history. Exit codes: 0 as expected, 1 not, 64 usage, 69 something is missing."""
+import argparse
+import asyncio
+import datetime
+import json
+import os
+import random
+import shlex
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from . import settings as figures
+from .chaos import Chaos
+from .child import Failed, output
+from .faults import KINDS
+from .node import Node
+from .poller import Poller
+from .processes import Processes
+from .programs import find_programs
+from .scenarios import SCENARIOS
+from .series import Runner, chosen
+from .terminal import Terminal
+from .watcher import Watcher
+from .workers import Workers
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Usage(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"chaos/run: {message}; see chaos/run --help", file=sys.stderr)
+        sys.exit(64)
+
+
+def arguments(argv):
+    parser = Usage(prog="chaos/run", description="Hurts five Redis nodes and judges what the library did. "
+                   "Exits 0 when everything came out as expected, 1 when not.")
+    parser.add_argument("--list", action="store_true", help="explain every fault, scenario and series, a line each")
+    parser.add_argument("--seed", type=int, help="order, nodes and times (random; it is printed)")
+    parser.add_argument("--processes", action="store_true", help="plain redis-server processes instead of containers")
+    parser.add_argument("--suite", choices=["short", "long"], default="short", help="how long faults last (short)")
+    parser.add_argument("--hours", type=float, default=0, help="repeat the guarded series' scenarios for so long")
+    parser.add_argument("--scenario", nargs="+", default=[], metavar="NAME", help="only these")
+    parser.add_argument("--series", nargs="+", default=[], metavar="NAME", help="only these")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (build/chaos/TIME-SEED)")
+    parser.add_argument("--build", type=Path, metavar="DIR", help="where the programs were built (the newest of build/*)")
+    parser.add_argument("--json", action="store_true", help="the summary as JSON on standard output")
+    args = parser.parse_args(argv)
+    for name in args.scenario:
+        if name not in SCENARIOS:
+            parser.error(f"--scenario: there is no '{name}'; chaos/run --list names them")
+    if args.hours < 0:
+        parser.error("--hours: less than nothing")
+    return args
+
+
+def explain():
+    for title, lines in (("faults", KINDS), ("scenarios", {n: t for n, (t, _) in SCENARIOS.items()}),
+                         ("series", {s.id: f"{s.title} ({s.expect})" for s in chosen([])})):
+        print(f"{title}:")
+        for name, line in lines.items():
+            print(f"  {name:<26} {line}")
+
+
+async def versions(programs):
+    redlock = (await output([programs["redlock"], "--version"])).split()[-1]
+    redis = (await output(["redis-server", "--version"])).split("v=")[1].split()[0]
+    return {"redlock": redlock, "redis": redis}
+
+
+async def run(args, place, watcher):
+    programs = find_programs(ROOT, args.build, chosen(args.series))
+    s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
+    terminal = Terminal()
+    deployment = Processes(place, programs["clock_shim"])
+    await deployment.open()
+    registers = Processes(place, None).server("registers")
+    registers.configure(append_only=False)
+    await registers.start()
+    await registers.wait_up()
+    nodes = [Node(i, deployment, programs["chaos_proxy"], s.doors, s.seed) for i in range(5)]
+    await asyncio.gather(*(n.start() for n in nodes))
+    c = Chaos(deployment, nodes, Workers(nodes, registers, programs, s), Poller(), s, programs)
+    began, wall = c.now_us(), datetime.datetime.now(datetime.timezone.utc)
+    out = args.out or ROOT / "build" / "chaos" / f"{wall:%Y%m%dT%H%M%S}-{s.seed}"
+    out.mkdir(parents=True)
+    terminal.say(f"seed {s.seed}, {deployment.mode}; everything goes to {out}")
+    runner, verdicts = Runner(c, programs, terminal, out), {}
+    record = {"seed": s.seed, "mode": deployment.mode, "began_us": began, "ended_us": None,
+              "wall_began": f"{wall:%Y-%m-%dT%H:%M:%SZ}",
+              "nodes": [{"id": n.id, "label": n.label, "address": n.master.address} for n in nodes],
+              "command": shlex.join(["chaos/run", *sys.argv[1:]]), "versions": await versions(programs), "series": []}
+    for series in chosen(args.series):
+        until = began + int(args.hours * 3600e6) if args.hours and series.id == "guarded" else 0
+        record["series"].append({"id": series.id, "title": series.title, "expect": series.expect})
+        terminal.series(series)
+        verdict = await runner.run(series, args.scenario, until)
+        verdict["ok"] = verdict["as_expected"] and not verdict["problems"]
+        terminal.verdict(series, verdict)
+        verdicts[series.id] = verdict
+        record["ended_us"] = c.now_us()
+        (out / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if args.json:
+        print(json.dumps({**record, "out": str(out), "verdicts": verdicts}))
+    return 0 if all(v["ok"] for v in verdicts.values()) else 1
+
+
+async def until_told(args, place, watcher):
+    task = asyncio.current_task()
+    for what in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(what, task.cancel)
+    return await run(args, place, watcher)
+
+
+def main(argv):
+    args = arguments(argv)
+    if args.list:
+        explain()
+        return 0
+    if args.seed is None:
+        args.seed = random.randrange(1, 1 << 31)
+    place = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
+    os.chmod(place, 0o755)
+    watcher = Watcher()
+    watcher.tell(remove=str(place))
+    try:
+        return asyncio.run(until_told(args, place, watcher))
+    except Failed as fault:
+        print(f"chaos/run: {fault}", file=sys.stderr)
+        return 69
+    except asyncio.CancelledError:
+        print("chaos/run: stopped; everything is being cleaned up", file=sys.stderr)
+        return 130
+    finally:
+        watcher.clean()

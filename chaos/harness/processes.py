@@ -1,0 +1,93 @@
+"""The deployment as plain processes on loopback: quick, and without any rights. A pause is SIGSTOP."""
+import asyncio
+import os
+import random
+import signal
+import socket
+
+from .child import need, spawn
+from .server import Server
+
+
+def free_port():
+    """Below the range that the kernel gives to connections, so that a server finds its port free when it comes back."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+class ProcessServer(Server):
+    program = "redis-server"
+
+    def __init__(self, name, folder, shim):
+        super().__init__(name, folder, "127.0.0.1", free_port())
+        self._shim = shim
+        self._process = None
+
+    async def start(self):
+        env = {"REDLOCK_CLOCK_FILE": str(self.folder / "clock")}
+        if self._shim:
+            env["LD_PRELOAD"] = str(self._shim)
+        out = open(self.folder / "output", "ab")
+        argv = [self.program, self.folder / "redis.conf"]
+        if (self.folder / "sentinel").exists():
+            argv.append("--sentinel")
+        self._process = await spawn(argv, env=env, stdout=out, stderr=out)
+        out.close()
+
+    async def kill(self):
+        if self._process and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+        self.redis.close()
+        self.frozen = False
+
+    async def _signal(self, what):
+        os.kill(self._process.pid, what)
+        await asyncio.sleep(0)
+
+    async def freeze(self):
+        await self._signal(signal.SIGSTOP)
+        self.frozen = True
+
+    async def thaw(self):
+        await self._signal(signal.SIGCONT)
+        self.frozen = False
+
+    pause, unpause = freeze, thaw
+    pause_says = "SIGSTOP (no container here to pause)"
+
+    def state_of_process(self):
+        """T: stopped, S: asleep, ... by the kernel."""
+        with open(f"/proc/{self._process.pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0]
+
+    async def proof_of_pause(self):
+        return f"the kernel says state {self.state_of_process()}", self.state_of_process() == "T"
+
+
+class Processes:
+    mode = "processes"
+    host_seen_by_servers = "127.0.0.1"
+
+    def __init__(self, place, shim):
+        self._place, self._shim = place, shim
+        self.servers = {}
+
+    async def open(self):
+        need("redis-server", "'scripts/setup run' installs it")
+        need("setpriv", "'scripts/setup chaos' installs it (util-linux)")
+
+    def server(self, name):
+        if name not in self.servers:
+            self.servers[name] = ProcessServer(name, self._place / name, self._shim)
+        return self.servers[name]
+
+    async def close(self):
+        for server in self.servers.values():
+            await server.kill()

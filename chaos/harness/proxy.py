@@ -1,0 +1,40 @@
+"""The runner's side of chaos_proxy: one process before each node, with a door for each client process."""
+import asyncio
+import json
+
+from .child import spawn
+
+
+class Proxy:
+    def __init__(self, program, upstream, doors, seed, host="127.0.0.1"):
+        self.host = host
+        self._argv = [program, "--upstream", upstream, "--seed", str(seed)]
+        for _ in range(doors):
+            self._argv += ["--listen", f"{host}:0"]
+        self.ports = []
+        self._turn = asyncio.Lock()
+
+    async def start(self):
+        self._process = await spawn(self._argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+        self.ports = (await self._answer())["ports"]
+
+    async def _answer(self):
+        line = await asyncio.wait_for(self._process.stdout.readline(), 10)
+        if not line:
+            raise RuntimeError(f"{self._argv[0]} ended")
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise RuntimeError(f"{self._argv[0]}: {answer['error']}")
+        return answer
+
+    async def tell(self, command, door=None):
+        """Its counters after the command."""
+        async with self._turn:
+            words = command if door is None else f"door {door} {command}"
+            self._process.stdin.write(words.encode() + b"\n")
+            return await self._answer()
+
+    async def end(self):
+        if self._process.returncode is None:
+            self._process.stdin.close()
+            await asyncio.wait_for(self._process.wait(), 10)

@@ -1,0 +1,32 @@
+"""The figures of a run. Short ttls, so that settling, which takes a max_ttl, is short too."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Settings:
+    seed: int = 1
+    hours: float = 0.0
+    fault_s: float = 1.5  # how long a fault lasts, about
+    after_s: float = 0.5  # what the judge sees as "after"
+    before_s: float = 1.0
+    ttl_s: float = 2.0
+    max_ttl_s: float = 2.0
+    workers: int = 3
+    threads: int = 6
+    own_percent: int = 20
+    rolling: int = 2
+    names: list = field(default_factory=lambda: ["stock-1", "stock-2", "stock-3"])
+    usual_delay_us: int = 1000  # each way, as between machines of one place
+    usual_jitter_us: int = 500
+
+    @property
+    def doors(self):
+        return self.workers + 1  # the last one is the harness's own
+
+
+def short(seed):
+    return Settings(seed=seed)
+
+
+def long(seed, hours):
+    return Settings(seed=seed, hours=hours, fault_s=4.0, after_s=2.0, before_s=2.0, rolling=5)
