@@ -15,6 +15,7 @@ from pathlib import Path
 from . import settings as figures
 from .chaos import Chaos
 from .child import Failed, output
+from .containers import Containers
 from .faults import KINDS
 from .node import Node
 from .poller import Poller
@@ -75,8 +76,8 @@ async def run(args, place, watcher):
     programs = find_programs(ROOT, args.build, chosen(args.series))
     s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
     terminal = Terminal()
-    deployment = Processes(place, programs["clock_shim"])
-    await deployment.open()
+    deployment = (Processes if args.processes else Containers)(place, programs["clock_shim"])
+    await deployment.open(watcher)
     registers = Processes(place, None).server("registers")
     registers.configure(append_only=False)
     await registers.start()

@@ -39,10 +39,12 @@ class Node:
         server = self.master
         if server.frozen:
             return "stopped", "master"
+        if not server.up:
+            return "down", "master"
         watch = self._watch.setdefault(server.name, Redis(server.host, server.port))
         try:
             info, marks = await watch.pipeline(["INFO", "everything"], ["MGET", "redlock:guard", "redlock:settling"],
-                                               timeout=0.5)
+                                               timeout=2)
         except OSError:
             return "down", "master"
         if isinstance(info, RedisError) or isinstance(marks, RedisError):

@@ -7,6 +7,7 @@ class Poller:
     def __init__(self, period_s=0.1):
         self._nodes, self._period_s = [], period_s
         self._events = self._task = None
+        self._rounds = 0
         self.guard = True
         self.ready = None
 
@@ -26,6 +27,7 @@ class Poller:
     async def _run(self):
         while True:
             await asyncio.gather(*(self._look(n) for n in self._nodes))
+            self._rounds += 1
             ready = sum(n.state == ("up", "master") for n in self._nodes)
             if ready != self.ready:
                 self.ready = ready
@@ -40,8 +42,10 @@ class Poller:
 
     async def wait_ready(self, count, timeout):
         """False: not so many nodes could vote within that time."""
+        # What was seen before this call may be of before the fault.
+        seen = self._rounds + 2
         for _ in range(int(timeout * 20)):
-            if self.ready is not None and self.ready >= count:
+            if self._rounds >= seen and self.ready >= count:
                 return True
             await asyncio.sleep(0.05)
         return False

@@ -38,9 +38,11 @@ class ProcessServer(Server):
         if (self.folder / "sentinel").exists():
             argv.append("--sentinel")
         self._process = await spawn(argv, env=env, stdout=out, stderr=out)
+        self.up = True
         out.close()
 
     async def kill(self):
+        self.up = False
         if self._process and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
@@ -79,7 +81,7 @@ class Processes:
         self._place, self._shim = place, shim
         self.servers = {}
 
-    async def open(self):
+    async def open(self, watcher=None):
         need("redis-server", "'scripts/setup run' installs it")
         need("setpriv", "'scripts/setup chaos' installs it (util-linux)")
 

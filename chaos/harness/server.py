@@ -12,7 +12,7 @@ class Server:
     def __init__(self, name, folder, host, port):
         self.name, self.folder, self.host, self.port = name, folder, host, port
         self.redis = Redis(host, port)
-        self.frozen = False
+        self.up = self.frozen = False
         folder.mkdir(parents=True)
         folder.chmod(0o777)  # in a container another user may own the process
         self._clock_file = open(folder / "clock", "w+b")

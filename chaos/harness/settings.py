@@ -11,6 +11,7 @@ class Settings:
     before_s: float = 1.0
     ttl_s: float = 2.0
     max_ttl_s: float = 2.0
+    grace_s: float = 0.5  # what settling takes longer where a former master may live on
     workers: int = 3
     threads: int = 6
     own_percent: int = 20

@@ -78,7 +78,7 @@ class Workers:
                 "--names", ",".join(s.names), "--ttl", f"{round(s.ttl_s * 1000)}ms",
                 "--max-ttl", f"{round(s.max_ttl_s * 1000)}ms", "--seed", f"{s.seed * 1000 + self._count}",
                 "--register", f"redis://{self._registers.address}", "--own-percent", s.own_percent,
-                "--deployment", "chaos",
+                "--deployment", "chaos", "--grace", f"{round(s.grace_s * 1000)}ms",
                 *plan.worker_options]
         worker = Worker(self._count, door, list(map(str, argv)), self._folder)
         await worker.start()
