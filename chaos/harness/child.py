@@ -39,3 +39,14 @@ async def output(argv, env=None, timeout=60):
         said = (err.decode(errors="replace").strip() or out.decode(errors="replace").strip()).splitlines()
         raise Failed(f"{' '.join(map(str, argv[:6]))} failed: {said[-1] if said else process.returncode}")
     return out.decode(errors="replace")
+
+
+async def wait_state(pid, wanted):
+    """The kernel's letter for what a process does: T when it is stopped, which may take it a moment."""
+    for _ in range(100):
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            state = file.read().rpartition(")")[2].split()[0]
+        if state == wanted:
+            break
+        await asyncio.sleep(0.02)
+    return state

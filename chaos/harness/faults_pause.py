@@ -118,7 +118,7 @@ async def client_stopped(c, f):
     for worker in f.clients:
         worker.freeze()
         c.events.write("stopped", w=worker.id)
-        state = worker.state()
+        state = await worker.wait_state("T")
         f.prove(state == "T", f"{worker.id}: the kernel says state {state}")
     try:
         yield

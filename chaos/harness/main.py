@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from . import settings as figures
+from .adapters import Missing, install
 from .chaos import Chaos
 from .child import Failed, output
 from .containers import Containers
@@ -73,7 +74,16 @@ async def versions(programs):
 
 
 async def run(args, place, watcher):
-    programs = find_programs(ROOT, args.build, chosen(args.series))
+    wanted = chosen(args.series)
+    build, programs = find_programs(ROOT, args.build, wanted)
+    adapters, skipped = {}, {}
+    for series in [s for s in wanted if s.adapter]:
+        try:
+            adapters[series.adapter] = await install(series.adapter, build)
+        except Missing as fault:
+            if args.series:
+                raise
+            skipped[series.id] = str(fault)
     s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
     terminal = Terminal()
     deployment = (Processes if args.processes else Containers)(place, programs["clock_shim"])
@@ -89,12 +99,17 @@ async def run(args, place, watcher):
     out = args.out or ROOT / "build" / "chaos" / f"{wall:%Y%m%dT%H%M%S}-{s.seed}"
     out.mkdir(parents=True)
     terminal.say(f"seed {s.seed}, {deployment.mode}; everything goes to {out}")
+    c.workers.adapters = adapters
     runner, verdicts = Runner(c, programs, terminal, out), {}
     record = {"seed": s.seed, "mode": deployment.mode, "began_us": began, "ended_us": None,
               "wall_began": f"{wall:%Y-%m-%dT%H:%M:%SZ}",
               "nodes": [{"id": n.id, "label": n.label, "address": n.master.address} for n in nodes],
-              "command": shlex.join(["chaos/run", *sys.argv[1:]]), "versions": await versions(programs), "series": []}
-    for series in chosen(args.series):
+              "command": shlex.join(["chaos/run", *sys.argv[1:]]), "versions": await versions(programs), "series": [],
+              "left_out": skipped}
+    for series in wanted:
+        if series.id in skipped:
+            terminal.say(f"{series.id}: left out: {skipped[series.id]}")
+            continue
         until = began + int(args.hours * 3600e6) if args.hours and series.id == "guarded" else 0
         record["series"].append({"id": series.id, "title": series.title, "expect": series.expect})
         terminal.series(series)

@@ -1,11 +1,10 @@
 """The deployment as plain processes on loopback: quick, and without any rights. A pause is SIGSTOP."""
-import asyncio
 import os
 import random
 import signal
 import socket
 
-from .child import need, spawn
+from .child import need, spawn, wait_state
 from .server import Server
 
 
@@ -49,28 +48,19 @@ class ProcessServer(Server):
         self.redis.close()
         self.frozen = False
 
-    async def _signal(self, what):
-        os.kill(self._process.pid, what)
-        await asyncio.sleep(0)
-
     async def freeze(self):
-        await self._signal(signal.SIGSTOP)
+        os.kill(self._process.pid, signal.SIGSTOP)
         self.frozen = True
 
     async def thaw(self):
-        await self._signal(signal.SIGCONT)
+        os.kill(self._process.pid, signal.SIGCONT)
         self.frozen = False
 
     pause, unpause = freeze, thaw
-    pause_says = "SIGSTOP (no container here to pause)"
-
-    def state_of_process(self):
-        """T: stopped, S: asleep, ... by the kernel."""
-        with open(f"/proc/{self._process.pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0]
 
     async def proof_of_pause(self):
-        return f"the kernel says state {self.state_of_process()}", self.state_of_process() == "T"
+        state = await wait_state(self._process.pid, "T")
+        return f"the kernel says state {state}", state == "T"
 
 
 class Processes:

@@ -19,4 +19,4 @@ def find_programs(root, build, series):
     for name, path in found.items():
         if not path.exists():
             raise Failed(f"{name} is missing in {build}; 'cmake --build {build} --target {name}' builds it")
-    return found
+    return build, found

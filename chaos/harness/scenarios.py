@@ -9,6 +9,7 @@ from .faults_network import (delay, half_open, jitter, loss, partition, replies_
 from .faults_pause import (client_killed, client_stopped, clock_back, clock_fast, clock_forward, clock_slow, pause, stop)
 
 SCENARIOS = {}  # name -> (title, body)
+CONTROLS = {}   # those that only show that something broken is found out
 
 
 def scenario(name, title):
@@ -205,3 +206,21 @@ async def kill_client(c):
 async def stop_client(c):
     async with client_stopped(c, clients=[c.client()]):
         await c.sleep(1.5 * c.settings.ttl_s)
+
+
+async def busy(c):
+    await c.sleep(2 * c.settings.fault_s)
+
+CONTROLS["busy"] = ("nothing is wrong but the client itself", busy)
+
+
+async def fast_clocks(c):
+    """Keys expire sooner than the client thinks, by less than the drift that it has to allow for. A client that was
+    stopped holds its leases to the very end."""
+    async with clock_fast(c, c.nodes, rate=0.009):
+        for _ in range(2):
+            async with client_stopped(c, clients=[c.client()]):
+                await c.sleep(1.2 * c.settings.ttl_s)
+            await c.sleep(0.3 * c.settings.ttl_s)
+
+CONTROLS["fast-clocks"] = ("all clocks run fast by 0.9 %, while clients are stopped with their leases", fast_clocks)

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field
 
 from .child import Failed, output, spawn
-from .scenarios import SCENARIOS
+from .scenarios import CONTROLS, SCENARIOS
 
 MEMORY = ["restart-empty", "restart-empty-two", "all-empty", "flushall"]
 
@@ -21,6 +21,7 @@ class Series:
     worker: str = "chaos_worker"
     worker_options: list = field(default_factory=list)
     single: bool = False  # one node instead of five
+    adapter: str = ""     # a folder in chaos/adapters: another client
     nodes: str = ""       # other URLs than the proxies'
 
 
@@ -30,6 +31,12 @@ ALL = [
            worker_options=["--no-guard"]),
     Series("plain-one-node", "plain, on one node that fails over to a stale replica", "overlaps", ["failover-stale"],
            guard=False, rounds=3, worker_options=["--no-guard"], single=True),
+    Series("broken-quorum", "a client to which one vote less than a majority is enough", "overlaps", ["busy"],
+           worker="chaos_worker_q_minus_1"),
+    Series("broken-drift", "a client that allows for no drift of clocks", "overlaps", ["fast-clocks"], guard=False,
+           rounds=4, worker="chaos_worker_no_drift", worker_options=["--no-guard"]),
+    Series("npm-redlock", "the npm package redlock, nodes lose their memory", "shown", [*MEMORY, "stop-long", "client-stopped"],
+           guard=False, worker_options=["--no-guard", "--no-fencing"], adapter="npm-redlock"),
 ]
 
 
@@ -90,7 +97,7 @@ class Runner:
             for name in c.random.sample(names, len(names)) if turn else names:
                 if until_us and turn >= series.rounds and c.now_us() >= until_us:
                     break
-                title, body = SCENARIOS[name]
+                title, body = {**SCENARIOS, **CONTROLS}[name]
                 c.reseed(name, turn)
                 before = len(c.problems)
                 self.terminal.begin(series, name, folder)

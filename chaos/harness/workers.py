@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 
-from .child import Failed, spawn
+from .child import Failed, spawn, wait_state
 
 
 class Worker:
@@ -37,9 +37,8 @@ class Worker:
     def thaw(self):
         os.kill(self._process.pid, signal.SIGCONT)
 
-    def state(self):
-        with open(f"/proc/{self._process.pid}/stat", encoding="ascii", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0]
+    async def wait_state(self, wanted):
+        return await wait_state(self._process.pid, wanted)
 
     async def finish(self, timeout):
         """None, or what went wrong."""
@@ -57,6 +56,7 @@ class Worker:
 class Workers:
     def __init__(self, nodes, registers, programs, settings):
         self.nodes, self._registers, self._programs, self._settings = nodes, registers, programs, settings
+        self.adapters = {}  # folder -> command
         self.running = []
         self._plan = None
         self._count = 0
@@ -79,7 +79,7 @@ class Workers:
                 "--max-ttl", f"{round(s.max_ttl_s * 1000)}ms", "--seed", f"{s.seed * 1000 + self._count}",
                 "--register", f"redis://{self._registers.address}", "--own-percent", s.own_percent,
                 "--deployment", "chaos", "--grace", f"{round(s.grace_s * 1000)}ms",
-                *plan.worker_options]
+                *plan.worker_options, *(["--adapter", self.adapters[plan.adapter]] if plan.adapter else [])]
         worker = Worker(self._count, door, list(map(str, argv)), self._folder)
         await worker.start()
         self.running.append(worker)
