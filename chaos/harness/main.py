@@ -23,9 +23,9 @@ from .poller import Poller
 from .processes import Processes
 from .programs import find_programs
 from .scenarios import SCENARIOS
-from .series import Runner, chosen
+from .series import ALL, Runner, chosen
 from .terminal import Terminal
-from .watcher import Watcher
+from .watcher import PREFIX, Watcher, sweep
 from .workers import Workers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +54,9 @@ def arguments(argv):
     for name in args.scenario:
         if name not in SCENARIOS:
             parser.error(f"--scenario: there is no '{name}'; chaos/run --list names them")
+    for name in args.series:
+        if name not in {s.id for s in ALL}:
+            parser.error(f"--series: there is no '{name}'; chaos/run --list names them")
     if args.hours < 0:
         parser.error("--hours: less than nothing")
     return args
@@ -138,9 +141,10 @@ def main(argv):
         return 0
     if args.seed is None:
         args.seed = random.randrange(1, 1 << 31)
-    place = Path(tempfile.mkdtemp(prefix="redlock-chaos-"))
+    sweep(Path(tempfile.gettempdir()))
+    place = Path(tempfile.mkdtemp(prefix=PREFIX))
     os.chmod(place, 0o755)
-    watcher = Watcher()
+    watcher = Watcher(place)
     watcher.tell(remove=str(place))
     try:
         return asyncio.run(until_told(args, place, watcher))

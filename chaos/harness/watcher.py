@@ -13,6 +13,9 @@ import sys
 import time
 
 
+PREFIX = "redlock-chaos-"
+
+
 def start_of(pid):
     """When a process started, in ticks since boot: pids come back in other programs' hands."""
     try:
@@ -72,11 +75,7 @@ def act(order):
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
 
 
-def main():
-    os.setsid()
-    for what in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(what, signal.SIG_IGN)
-    orders = [json.loads(line) for line in sys.stdin if line.endswith("\n")]
+def act_on(orders):
     for order in reversed(orders):
         try:
             act(order)
@@ -84,14 +83,38 @@ def main():
             pass
 
 
-class Watcher:
-    """The runner's side."""
+def sweep(place):
+    """Cleans up after runs in that folder of whom nobody is left."""
+    for notes in place.glob(PREFIX + "*/orders.jsonl"):
+        try:
+            if notes.stat().st_uid != os.getuid():
+                continue
+            first, *orders = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+        except (OSError, ValueError):
+            continue
+        if gone(first["runner"], first["start"]):
+            act_on(orders)
 
-    def __init__(self):
+
+def main():
+    os.setsid()
+    for what in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(what, signal.SIG_IGN)
+    act_on([json.loads(line) for line in sys.stdin if line.endswith("\n")])
+
+
+class Watcher:
+    """The runner's side. What it tells is kept in the run's folder as well, for the case that both are killed: the next run
+    sweeps what such a one left."""
+
+    def __init__(self, place):
+        self._notes = open(place / "orders.jsonl", "w", encoding="utf-8", buffering=1)
+        self._notes.write(json.dumps({"runner": os.getpid(), "start": start_of(os.getpid())}) + "\n")
         self._process = subprocess.Popen([sys.executable, "-I", os.path.abspath(__file__)], stdin=subprocess.PIPE,
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
 
     def tell(self, **order):
+        self._notes.write(json.dumps(order) + "\n")
         self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
 

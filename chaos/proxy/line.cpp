@@ -130,7 +130,7 @@ std::int64_t Line::due_of(Pipe& pipe, std::size_t size) {
   due = std::max(due, pipe.last_due_us);
   if (weather.bytes_per_s > 0) {
     const auto takes = static_cast<std::int64_t>(size) * 1000000 / weather.bytes_per_s;
-    due = std::max(due, pipe.last_due_us + takes);
+    due = std::max(due, std::max(now, pipe.last_due_us) + takes);
   }
   if (due > now) host_.counters().delayed[index(pipe.direction)] += size;
   pipe.last_due_us = due;

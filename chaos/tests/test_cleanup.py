@@ -1,0 +1,103 @@
+"""Nothing stays behind: not after a run, not after ^C, not when the runner is killed, not when its cleaner is too."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+CHAOS = Path(__file__).resolve().parents[1]
+BUILD = os.environ["CHAOS_BUILD"]
+
+
+def processes(marker):
+    """Those that name the folder or, as redis-server does, live in it."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                where = os.readlink(entry / "cwd")
+            except OSError:
+                continue
+            if marker in line or where.startswith(marker):
+                found[int(entry.name)] = line
+    return found
+
+
+def wait_for(condition, seconds=60):
+    for _ in range(seconds * 20):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+class CleanupTest(unittest.TestCase):
+    def setUp(self):
+        self.temp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temp.cleanup)
+        self.place = Path(self.temp.name)
+
+    def start(self, *words):
+        argv = [sys.executable, "-B", CHAOS / "run", "--processes", "--build", BUILD, "--series", "guarded", "--seed", "1",
+                "--out", self.place / "out", *words]
+        return subprocess.Popen(argv, env={**os.environ, "TMPDIR": str(self.place)}, start_new_session=True,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def folders(self):
+        return list(self.place.glob("redlock-chaos-*"))
+
+    def assert_nothing_left(self):
+        gone = wait_for(lambda: not self.folders() and not processes(str(self.place)))
+        self.assertTrue(gone, f"left: {self.folders()} {processes(str(self.place))}")
+
+    def wait_until_it_works(self):
+        grants = self.place / "out" / "series" / "guarded" / "events" / "w1.jsonl"
+        self.assertTrue(wait_for(lambda: grants.exists() and '"grant"' in grants.read_text()))
+        self.assertGreater(len([line for line in processes(str(self.place)).values() if "redis-server" in line]), 10)
+
+    def test_after_a_run(self):
+        run = self.start("--scenario", "restart-kept")
+        _, said = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 0, said)
+        self.assertEqual(self.folders(), [])
+        self.assertEqual(processes(str(self.place)), {})
+
+    def test_after_an_interrupt(self):
+        run = self.start()
+        self.wait_until_it_works()
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, said)
+        self.assert_nothing_left()
+
+    def test_after_the_runner_was_killed(self):
+        run = self.start()
+        self.wait_until_it_works()
+        run.kill()
+        run.communicate()
+        self.assert_nothing_left()
+
+    def test_after_the_cleaner_was_killed_as_well(self):
+        run = self.start()
+        self.wait_until_it_works()
+        (cleaner,) = [int(p) for p in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+                      if "watcher.py" in Path(f"/proc/{p}/cmdline").read_text()]
+        os.kill(cleaner, signal.SIGKILL)
+        run.kill()
+        run.communicate()
+        self.assertTrue(wait_for(lambda: not processes(str(self.place))), processes(str(self.place)))
+        self.assertEqual(len(self.folders()), 1)
+        again = self.start("--scenario", "nothing-of-that-name")  # ends at once, and leaves the folder alone
+        again.communicate(timeout=60)
+        self.assertEqual(len(self.folders()), 1)
+        again = self.start("--build", self.place / "empty")
+        again.communicate(timeout=60)
+        self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
