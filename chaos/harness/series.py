@@ -90,7 +90,8 @@ class Runner:
         names = [n for n in series.scenarios if not only or n in only]
         turn = 0
         while turn < series.rounds or (until_us and c.now_us() < until_us and names):
-            for name in c.random.sample(names, len(names)) if turn else names:
+            c.reseed("order", turn)
+            for name in c.random.sample(names, len(names)):
                 if until_us and turn >= series.rounds and c.now_us() >= until_us:
                     break
                 title, body = {**SCENARIOS, **CONTROLS}[name]
@@ -104,7 +105,6 @@ class Runner:
                 await asyncio.sleep(c.settings.after_s)
                 c.workers.look()
                 self.terminal.end(c.problems[before:])
-            c.reseed(series.id, "order", turn)
             turn += 1
 
     async def fresh(self, series):

@@ -66,7 +66,7 @@ class Workers:
 
     async def begin(self, series, folder):
         self._plan, self._folder, self._count, self.running = series, folder, 0, []
-        for door in range(self._settings.workers):
+        for door in range(len(self._settings.workers)):
             await self._start(door)
         await asyncio.sleep(0.2)
         self.look()
@@ -74,10 +74,11 @@ class Workers:
     async def _start(self, door):
         self._count += 1
         s, plan = self._settings, self._plan
-        argv = [self._programs[plan.worker], "--nodes", plan.nodes or self.urls(door), "--threads", s.threads,
+        threads, own_percent = s.workers[door]
+        argv = [self._programs[plan.worker], "--nodes", plan.nodes or self.urls(door), "--threads", threads,
                 "--names", ",".join(s.names), "--ttl", f"{round(s.ttl_s * 1000)}ms",
                 "--max-ttl", f"{round(s.max_ttl_s * 1000)}ms", "--seed", f"{s.seed * 1000 + self._count}",
-                "--register", f"redis://{self._registers.address}", "--own-percent", s.own_percent,
+                "--register", f"redis://{self._registers.address}", "--own-percent", own_percent,
                 "--deployment", "chaos", "--grace", f"{round(s.grace_s * 1000)}ms",
                 *plan.worker_options, *(["--adapter", self.adapters[plan.adapter]] if plan.adapter else [])]
         worker = Worker(self._count, door, list(map(str, argv)), self._folder)
