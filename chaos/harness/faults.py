@@ -44,6 +44,7 @@ def fault(kind, line):
                 async with hurt(c, f, **options):
                     yield f
             finally:
+                await c.poller.look()
                 c.events.write("fault", id=f.id, kind=kind, what="end", proof=f.proof)
             if not f.proof:
                 c.problem(f"{f.id} {kind} on {f.where()}: no proof that it took effect")

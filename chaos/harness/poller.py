@@ -26,13 +26,17 @@ class Poller:
 
     async def _run(self):
         while True:
-            await asyncio.gather(*(self._look(n) for n in self._nodes))
+            await self.look()
             self._rounds += 1
-            ready = sum(n.state == ("up", "master") for n in self._nodes)
-            if ready != self.ready:
-                self.ready = ready
-                self._events.write("quorum", ready=ready)
             await asyncio.sleep(self._period_s)
+
+    async def look(self):
+        """At once, besides: what changes between two looks would not be seen."""
+        await asyncio.gather(*(self._look(n) for n in self._nodes))
+        ready = sum(n.state == ("up", "master") for n in self._nodes)
+        if ready != self.ready:
+            self.ready = ready
+            self._events.write("quorum", ready=ready)
 
     async def _look(self, node):
         state = await node.look(self.guard)

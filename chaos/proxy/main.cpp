@@ -4,6 +4,7 @@
 #include <uv.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -57,6 +58,8 @@ int run(const std::string& upstream, const std::vector<std::string>& listen, std
                  upstream.c_str());
     return kUsage;
   }
+  // libuv leaves it to its users that a write to an end that is gone does not end the process.
+  std::signal(SIGPIPE, SIG_IGN);
   std::mt19937_64 random(seed);
   Proxy proxy;
   uv_loop_t* const loop = uv_default_loop();

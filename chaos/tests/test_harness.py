@@ -71,7 +71,7 @@ class FakeEvents:
 
 def chaos(seed=1):
     nodes = [mock.Mock(id=i, label=f"node {i + 1}") for i in range(5)]
-    c = Chaos(None, nodes, mock.Mock(), None, short(seed), {"chaos_proxy": "none"})
+    c = Chaos(None, nodes, mock.Mock(), mock.AsyncMock(), short(seed), {"chaos_proxy": "none"})
     c.events = FakeEvents()
     return c
 

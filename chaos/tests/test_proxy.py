@@ -190,6 +190,36 @@ class ProxyTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.through(old), b"ping")
         server.close()
 
+    async def test_survives_clients_that_come_and_go_in_any_weather(self):
+        commands = ["hold both", "heal", "drop down", "heal", "truncate both 50", "reset", "half-open", "refuse", "heal",
+                    "throttle both 9000", "delay both 500 3000", "loss both 30 2000", "heal"]
+        talking = True
+
+        async def client(number):
+            while talking:
+                try:
+                    reader, writer = await self.connect(number % 2)
+                except OSError:
+                    continue
+                try:
+                    writer.write(os.urandom(300))
+                    await asyncio.wait_for(reader.read(100), 0.02)
+                except (OSError, asyncio.TimeoutError):
+                    pass
+                if number % 3:
+                    writer.transport.abort()  # with bytes unread: the proxy's next write meets a reset
+                else:
+                    writer.close()
+        clients = [asyncio.create_task(client(i)) for i in range(12)]
+        for _ in range(6):
+            for command in commands:
+                await self.proxy.tell(command)
+                await asyncio.sleep(0.01)
+        talking = False
+        await asyncio.gather(*clients)
+        await self.proxy.tell("heal")
+        self.assertEqual(await self.through(await self.connect()), b"ping")
+
     async def test_a_server_that_is_down(self):
         self.server.close()
         await self.server.wait_closed()
