@@ -23,6 +23,7 @@ from .poller import Poller
 from .processes import Processes
 from .programs import find_programs
 from .scenarios import SCENARIOS
+from .sentinels import SENTINEL_SCENARIOS, Sentinels, known
 from .series import ALL, Runner, chosen
 from .terminal import Terminal
 from .watcher import PREFIX, Watcher, sweep
@@ -52,7 +53,7 @@ def arguments(argv):
     parser.add_argument("--json", action="store_true", help="the summary as JSON on standard output")
     args = parser.parse_args(argv)
     for name in args.scenario:
-        if name not in SCENARIOS:
+        if name not in {**SCENARIOS, **SENTINEL_SCENARIOS}:
             parser.error(f"--scenario: there is no '{name}'; chaos/run --list names them")
     for name in args.series:
         if name not in {s.id for s in ALL}:
@@ -63,7 +64,7 @@ def arguments(argv):
 
 
 def explain():
-    for title, lines in (("faults", KINDS), ("scenarios", {n: t for n, (t, _) in SCENARIOS.items()}),
+    for title, lines in (("faults", KINDS), ("scenarios", {n: t for n, (t, _) in {**SCENARIOS, **SENTINEL_SCENARIOS}.items()}),
                          ("series", {s.id: f"{s.title} ({s.expect})" for s in chosen([])})):
         print(f"{title}:")
         for name, line in lines.items():
@@ -89,6 +90,11 @@ async def run(args, place, watcher):
             skipped[series.id] = str(fault)
     s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
     terminal = Terminal()
+    for series in [s for s in wanted if s.sentinels]:
+        try:
+            await known(programs["redlock"])
+        except Failed as fault:
+            skipped[series.id] = str(fault)
     deployment = (Processes if args.processes else Containers)(place, programs["clock_shim"])
     await deployment.open(watcher)
     registers = Processes(place, None).server("registers")
@@ -103,6 +109,7 @@ async def run(args, place, watcher):
     out.mkdir(parents=True)
     terminal.say(f"seed {s.seed}, {deployment.mode}; everything goes to {out}")
     c.workers.adapters = adapters
+    c.sentinels = Sentinels(deployment)
     runner, verdicts = Runner(c, programs, terminal, out), {}
     record = {"seed": s.seed, "mode": deployment.mode, "began_us": began, "ended_us": None,
               "wall_began": f"{wall:%Y-%m-%dT%H:%M:%SZ}",

@@ -30,7 +30,20 @@ class Node:
 
     async def move(self):
         """The address now leads to the other server; connections that stood end, as they do when an address moves."""
+        self.change_places()
+        await self.tell(f"move {self.master.address}")
+        await self.tell("reset")
+
+    def change_places(self):
         self.master, self.replica = self.replica, self.master
+
+    async def make_new(self):
+        """As if it had never been used, wherever a series left it."""
+        self.cut = False
+        for server in self.servers:
+            await server.redis.call("REPLICAOF", "NO", "ONE")
+            await server.redis.call("FLUSHALL")
+        self.master, self.replica = self.servers
         await self.tell(f"move {self.master.address}")
         await self.tell("reset")
 

@@ -34,7 +34,7 @@ class ProcessServer(Server):
             env["LD_PRELOAD"] = str(self._shim)
         out = open(self.folder / "output", "ab")
         argv = [self.program, self.folder / "redis.conf"]
-        if (self.folder / "sentinel").exists():
+        if self.name.startswith("sentinel"):
             argv.append("--sentinel")
         self._process = await spawn(argv, env=env, stdout=out, stderr=out)
         self.up = True

@@ -21,7 +21,7 @@ class Proxy:
     async def _answer(self):
         line = await asyncio.wait_for(self._process.stdout.readline(), 10)
         if not line:
-            raise RuntimeError(f"{self._argv[0]} ended")
+            raise RuntimeError(f"{self._argv[0]} ended with {await self._process.wait()}")
         answer = json.loads(line)
         if not answer["ok"]:
             raise RuntimeError(f"{self._argv[0]}: {answer['error']}")

@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass, field
 
 from .child import Failed, output, spawn
+from .sentinels import SENTINEL_SCENARIOS
 from .scenarios import CONTROLS, SCENARIOS
 
 MEMORY = ["restart-empty", "restart-empty-two", "all-empty", "flushall"]
@@ -20,13 +21,15 @@ class Series:
     rounds: int = 1
     worker: str = "chaos_worker"
     worker_options: list = field(default_factory=list)
-    single: bool = False  # one node instead of five
-    adapter: str = ""     # a folder in chaos/adapters: another client
-    nodes: str = ""       # other URLs than the proxies'
+    single: bool = False     # one node instead of five
+    adapter: str = ""        # a folder in chaos/adapters: another client
+    sentinels: bool = False  # clients know the nodes by them alone
 
 
 ALL = [
     Series("guarded", "guarded and fenced, every fault", "clean"),
+    Series("sentinel", "guarded and fenced, every node a master behind Sentinels", "clean", list(SENTINEL_SCENARIOS),
+           sentinels=True),
     Series("plain-memory", "plain Redlock, nodes lose their memory", "overlaps", MEMORY, guard=False, rounds=3,
            worker_options=["--no-guard"]),
     Series("plain-one-node", "plain, on one node that fails over to a stale replica", "overlaps", ["failover-stale"],
@@ -73,6 +76,7 @@ class Runner:
         await asyncio.sleep(c.settings.ttl_s * 1.1)
         await self.look_for_keys()
         await c.poller.stop()
+        await c.sentinels.stop()
         c.events.close()
         return await self.judge(series, folder)
 
@@ -94,7 +98,7 @@ class Runner:
             for name in c.random.sample(names, len(names)):
                 if until_us and turn >= series.rounds and c.now_us() >= until_us:
                     break
-                title, body = {**SCENARIOS, **CONTROLS}[name]
+                title, body = {**SCENARIOS, **CONTROLS, **SENTINEL_SCENARIOS}[name]
                 c.reseed(name, turn)
                 before = len(c.problems)
                 self.terminal.begin(series, name, folder)
@@ -112,9 +116,12 @@ class Runner:
         c = self.c
         c.true_clocks()
         for node in c.nodes:
+            await node.make_new()
             await node.tell(f"usual {c.settings.usual_delay_us} {c.settings.usual_jitter_us}")
-            for server in node.servers:
-                await server.redis.call("FLUSHALL")
+        c.workers.other_urls = ""
+        if series.sentinels:
+            await c.sentinels.start(c.nodes)
+            c.workers.other_urls = c.sentinels.urls(c.nodes)
         if series.guard:
             await output([self.programs["redlock"], "--nodes", c.workers.urls(0), "--max-ttl",
                           f"{round(c.settings.max_ttl_s * 1000)}ms", "--deployment", "chaos", "init", "--force", "--yes"])

@@ -39,6 +39,14 @@ class Server:
                  "repl-ping-replica-period 1", "repl-timeout 5", "shutdown-timeout 1", *extra]
         (self.folder / "redis.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
+    def configure_sentinel(self, lines):
+        """Sentinel keeps what it learns in the same file."""
+        base = [f"bind {self.bind}", f"port {self.port}", "protected-mode no", f"dir {self.seen_folder}",
+                f"logfile {self.seen_folder}/log"]
+        path = self.folder / "redis.conf"
+        path.unlink(missing_ok=True)
+        path.write_text("\n".join(base + lines) + "\n", encoding="utf-8")
+
     def forget(self):
         """Its data are gone. Not to be called while it runs."""
         for path in self.folder.iterdir():

@@ -56,6 +56,7 @@ class Worker:
 class Workers:
     def __init__(self, nodes, registers, programs, settings):
         self.nodes, self._registers, self._programs, self._settings = nodes, registers, programs, settings
+        self.other_urls = ""
         self.adapters = {}  # folder -> command
         self.running = []
         self._plan = None
@@ -75,7 +76,7 @@ class Workers:
         self._count += 1
         s, plan = self._settings, self._plan
         threads, own_percent = s.workers[door]
-        argv = [self._programs[plan.worker], "--nodes", plan.nodes or self.urls(door), "--threads", threads,
+        argv = [self._programs[plan.worker], "--nodes", self.other_urls or self.urls(door), "--threads", threads,
                 "--names", ",".join(s.names), "--ttl", f"{round(s.ttl_s * 1000)}ms",
                 "--max-ttl", f"{round(s.max_ttl_s * 1000)}ms", "--seed", f"{s.seed * 1000 + self._count}",
                 "--register", f"redis://{self._registers.address}", "--own-percent", own_percent,

@@ -16,6 +16,7 @@ from harness.faults import KINDS, fault  # noqa: E402
 from harness.node import Node  # noqa: E402
 from harness.resp import Redis, RedisError  # noqa: E402
 from harness.scenarios import CONTROLS, SCENARIOS  # noqa: E402
+from harness.sentinels import SENTINEL_SCENARIOS  # noqa: E402
 from harness.series import ALL  # noqa: E402
 from harness.settings import short  # noqa: E402
 from harness.terminal import Terminal  # noqa: E402
@@ -31,7 +32,7 @@ class WordsTest(unittest.TestCase):
         done = run("--list")
         self.assertEqual(done.returncode, 0)
         lines = [line.split(maxsplit=1) for line in done.stdout.splitlines() if line.startswith("  ")]
-        self.assertEqual({name for name, _ in lines}, {*KINDS, *SCENARIOS, *(s.id for s in ALL)})
+        self.assertEqual({name for name, _ in lines}, {*KINDS, *SCENARIOS, *SENTINEL_SCENARIOS, *(s.id for s in ALL)})
         self.assertTrue(all(text for _, text in lines))
 
     def test_bad_words_end_with_64_and_one_line(self):
@@ -55,7 +56,7 @@ class WordsTest(unittest.TestCase):
     def test_every_scenario_of_a_series_is_there(self):
         for series in ALL:
             for name in series.scenarios:
-                self.assertIn(name, {**SCENARIOS, **CONTROLS})
+                self.assertIn(name, {**SCENARIOS, **CONTROLS, **SENTINEL_SCENARIOS})
 
 
 class FakeEvents:
