@@ -129,6 +129,12 @@ async def run(args, place, watcher):
         verdicts[series.id] = verdict
         record["ended_us"] = c.now_us()
         (out / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if (ROOT / "chaos/report/make").exists():
+        try:
+            await output([ROOT / "chaos/report/make", out], timeout=300)
+            terminal.say(f"the report: {out}/report.html")
+        except Failed as fault:
+            terminal.say(f"no report: {fault}")
     if args.json:
         print(json.dumps({**record, "out": str(out), "verdicts": verdicts}))
     return 0 if all(v["ok"] for v in verdicts.values()) else 1

@@ -9,6 +9,8 @@ from .faults_network import (delay, half_open, jitter, loss, partition, replies_
 from .faults_pause import (client_killed, client_stopped, clock_back, clock_fast, clock_forward, clock_slow, pause, stop)
 
 SCENARIOS = {}  # name -> (title, body)
+LONG_ONLY = {"restart-empty-two", "stop-majority", "partition-client-majority", "unreachable-majority",
+             "replies-lost-majority", "truncation-requests"}  # no kind of fault that others do not have
 CONTROLS = {}   # those that only show that something broken is found out
 
 
@@ -47,12 +49,14 @@ async def restart_old(c):
 
 @scenario("all-kept", "all five are killed at once and come back with their memory")
 async def all_kept(c):
-    await once(kill_restart_kept(c, c.nodes))
+    async with kill_restart_kept(c, c.nodes):
+        await c.sleep(0.3)
 
 
 @scenario("all-empty", "all five are killed at once and come back without their memory")
 async def all_empty(c):
-    await once(kill_restart_empty(c, c.nodes))
+    async with kill_restart_empty(c, c.nodes):
+        await c.sleep(0.3)
 
 
 @scenario("rolling-fast", "one node after the other comes back without its memory, all within a ttl")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 @dataclass
 class Settings:
     seed: int = 1
+    long: bool = False
     hours: float = 0.0
     fault_s: float = 1.5  # how long a fault lasts, about
     after_s: float = 0.5  # what the judge sees as "after"
@@ -30,4 +31,4 @@ def short(seed):
 
 
 def long(seed, hours):
-    return Settings(seed=seed, hours=hours, fault_s=4.0, after_s=2.0, before_s=2.0, rolling=5)
+    return Settings(seed=seed, long=True, hours=hours, fault_s=4.0, after_s=2.0, before_s=2.0, rolling=5)

@@ -58,3 +58,21 @@ class Terminal:
         self.say(f"  => {', '.join(found)}; {wanted}: {word}")
         for problem in verdict["problems"]:
             self.say(f"     {problem}")
+        if series.expect == "clean":
+            self.figures(verdict)
+
+    def figures(self, verdict):
+        """How well it went on, which is measured and not judged: a machine may be slow for other reasons."""
+        two = [a for a in verdict.get("availability", []) if a["nodes_down"] == 2]
+        tried = sum(a["tried"] for a in two)
+        if tried:
+            soon, median = sum(a["granted_within_3x_median"] for a in two), verdict["healthy_median_us"] / 1e3
+            self.say(f"     two nodes out: {soon} of {tried} free locks ({100 * soon / tried:.2f} %) within 3 x the healthy "
+                     f"median of {median:.1f} ms")
+        firsts = [(p["first_grant_after_heal_us"], p["scenario"]) for p in verdict.get("phases", [])
+                  if p["first_grant_after_heal_us"] is not None]
+        if firsts:
+            self.say(f"     first grant after a heal, once a quorum could vote: at most {max(firsts)[0] / 1e3:.0f} ms "
+                     f"({max(firsts)[1]}), {sum(f[0] <= 1e6 for f in firsts)} of {len(firsts)} within 1 s")
+        self.say(f"     longest time without a grant of a wanted free lock while a quorum was ready: "
+                 f"{verdict.get('longest_stall_us', 0) / 1e3:.0f} ms")
