@@ -1,5 +1,6 @@
 """Nothing stays behind: not after a run, not after ^C, not when the runner is killed, not when its cleaner is too."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,17 @@ def processes(marker):
     return found
 
 
+def in_network(name):
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "ns" / "net") == name:
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
 def wait_for(condition, seconds=60):
     for _ in range(seconds * 20):
         if condition():
@@ -41,8 +53,8 @@ class CleanupTest(unittest.TestCase):
         self.addCleanup(self.temp.cleanup)
         self.place = Path(self.temp.name)
 
-    def start(self, *words):
-        argv = [sys.executable, "-B", CHAOS / "run", "--processes", "--build", BUILD, "--series", "guarded", "--seed", "1",
+    def start(self, *words, mode=("--processes",)):
+        argv = [sys.executable, "-B", CHAOS / "run", *mode, "--build", BUILD, "--series", "guarded", "--seed", "1",
                 "--out", self.place / "out", *words]
         return subprocess.Popen(argv, env={**os.environ, "TMPDIR": str(self.place)}, start_new_session=True,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -97,6 +109,24 @@ class CleanupTest(unittest.TestCase):
         again = self.start("--build", self.place / "empty")
         again.communicate(timeout=60)
         self.assert_nothing_left()
+
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("dockerd") and shutil.which("unshare"),
+                         "a Docker engine of our own takes root and docker.io")
+    def test_containers_after_the_runner_was_killed(self):
+        if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0:
+            self.skipTest("a Docker engine runs here and is used")
+        run = self.start(mode=())
+        grants = self.place / "out" / "series" / "guarded" / "events" / "w1.jsonl"
+        self.assertTrue(wait_for(lambda: grants.exists() and '"grant"' in grants.read_text(), 120))
+        network = os.readlink(f"/proc/{run.pid}/ns/net")
+        self.assertNotEqual(network, os.readlink("/proc/self/ns/net"))
+        self.assertTrue(list(Path("/sys/fs/cgroup").glob(f"**/redlock-chaos-{run.pid}")))
+        run.kill()
+        run.communicate()
+        self.assert_nothing_left()
+        self.assertEqual(list(Path("/sys/fs/cgroup").glob(f"**/redlock-chaos-{run.pid}")), [])
+        self.assertTrue(wait_for(lambda: not in_network(network)), in_network(network))
 
 
 if __name__ == "__main__":
