@@ -18,8 +18,8 @@ class Settings:
     workers: list = field(default_factory=lambda: [(2, 100), (5, 20), (5, 20), (5, 20)])
     rolling: int = 2
     names: list = field(default_factory=lambda: ["stock-1", "stock-2", "stock-3", "stock-4"])
-    usual_delay_us: int = 4000  # each way, as between places of one town
-    usual_jitter_us: int = 1000
+    usual_delay_us: int = 10000  # each way, as between towns
+    usual_jitter_us: int = 2000
 
     @property
     def doors(self):
