@@ -1,4 +1,5 @@
-"""One run as scenarios and faults see it: the nodes, the workers, the clock, chance, and where to write what happened."""
+"""One run as scenarios and faults see it: the nodes, the workers, the clock, chance, and where to write what
+happened."""
 import asyncio
 import random
 import time
@@ -62,7 +63,7 @@ class Chaos:
         count = len(self.nodes) if count is None else count
         timeout = 4 * self.settings.max_ttl_s + 20
         if not await self.poller.wait_ready(count, timeout):
-            states = ", ".join(f"{n.label} {n.state[0]} {n.state[1]}" for n in self.nodes if n.state != ("up", "master"))
+            states = ", ".join(" ".join((n.label, *n.state)) for n in self.nodes if n.state != ("up", "master"))
             self.problem(f"not all nodes could vote again within {timeout:.0f} s: {states}")
 
     # --- clocks of servers: the shim's offset stays when a server starts again ------------------------------

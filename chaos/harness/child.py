@@ -16,7 +16,11 @@ async def spawn(argv, env=None, **options):
 
 
 class Failed(Exception):
-    """Something that the run cannot do without is missing or broken: one line, with the remedy."""
+    """Something that the run cannot do without is missing: one line, with the remedy."""
+
+
+class Broken(RuntimeError):
+    """Something did not do what it has to, so that nothing can be said of the library."""
 
 
 def need(program, remedy):
@@ -26,9 +30,12 @@ def need(program, remedy):
 
 async def output(argv, env=None, timeout=60):
     """Runs a command to its end and gives its output; Failed with the last line it said where it fails."""
-    process = await asyncio.create_subprocess_exec(*map(str, argv), env={**os.environ, **(env or {})},
-                                                   stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-                                                   stderr=asyncio.subprocess.PIPE, start_new_session=True)
+    try:
+        process = await asyncio.create_subprocess_exec(*map(str, argv), env={**os.environ, **(env or {})},
+                                                       stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+                                                       stderr=asyncio.subprocess.PIPE, start_new_session=True)
+    except OSError as fault:
+        raise Failed(f"{argv[0]} cannot be run: {fault.strerror}") from None
     try:
         out, err = await asyncio.wait_for(process.communicate(), timeout)
     except asyncio.TimeoutError:

@@ -1,5 +1,6 @@
-"""What networks do, all by the proxies before the nodes and so without rights. `door` is one client's way to a node; none
-means all of them. Proofs are the proxy's counters, or times measured through a door of the harness's own."""
+"""What networks do, all by the proxies before the nodes and so without rights. `door` is one client's way to a
+node; none means all of them. Proofs are the proxy's counters, or times measured through a door of the harness's
+own."""
 import asyncio
 from contextlib import asynccontextmanager
 

@@ -1,5 +1,5 @@
-"""The image of the nodes. A registry's where one answers; otherwise, in about a second, made from nothing but this machine's own
-redis-server and the libraries that it names."""
+"""The image of the nodes. A registry's where one answers; otherwise, in about a second, made from nothing but this
+machine's own redis-server and the libraries that it names."""
 import asyncio
 import os
 import re

@@ -1,5 +1,6 @@
-"""chaos/run: hurts five Redis nodes in every way that a data centre does while the library works on them, and judges the
-history. Exit codes: 0 as expected, 1 not, 64 usage, 69 something is missing."""
+"""chaos/run: hurts five Redis nodes in every way that a data centre does while the library works on them, and
+judges the history. Exit codes: 0 as expected, 1 not, 64 usage, 69 something is missing, 70 something broke besides
+the library."""
 import argparse
 import asyncio
 import datetime
@@ -13,9 +14,9 @@ import tempfile
 from pathlib import Path
 
 from . import settings as figures
-from .adapters import Missing, install
+from .adapters import install
 from .chaos import Chaos
-from .child import Failed, output
+from .child import Broken, Failed, output
 from .containers import Containers
 from .faults import KINDS
 from .node import Node
@@ -23,6 +24,7 @@ from .poller import Poller
 from .processes import Processes
 from .programs import find_programs
 from .scenarios import SCENARIOS
+from .resp import RedisError
 from .sentinels import SENTINEL_SCENARIOS, Sentinels, known
 from .series import ALL, Runner, chosen
 from .terminal import Terminal
@@ -58,13 +60,16 @@ def arguments(argv):
     for name in args.series:
         if name not in {s.id for s in ALL}:
             parser.error(f"--series: there is no '{name}'; chaos/run --list names them")
+    if args.out and args.out.exists():
+        parser.error(f"--out: {args.out} is there already")
     if args.hours < 0:
         parser.error("--hours: less than nothing")
     return args
 
 
 def explain():
-    for title, lines in (("faults", KINDS), ("scenarios", {n: t for n, (t, _) in {**SCENARIOS, **SENTINEL_SCENARIOS}.items()}),
+    scenarios = {name: title for name, (title, _) in {**SCENARIOS, **SENTINEL_SCENARIOS}.items()}
+    for title, lines in (("faults", KINDS), ("scenarios", scenarios),
                          ("series", {s.id: f"{s.title} ({s.expect})" for s in chosen([])})):
         print(f"{title}:")
         for name, line in lines.items():
@@ -77,24 +82,19 @@ async def versions(programs):
     return {"redlock": redlock, "redis": redis}
 
 
-async def run(args, place, watcher):
-    wanted = chosen(args.series)
-    build, programs = find_programs(ROOT, args.build, wanted)
-    adapters, skipped = {}, {}
-    for series in [s for s in wanted if s.adapter]:
-        try:
+async def left_out(series, programs, build, adapters):
+    """Why a series cannot be run here; None if it can."""
+    try:
+        if series.adapter:
             adapters[series.adapter] = await install(series.adapter, build)
-        except Missing as fault:
-            if args.series:
-                raise
-            skipped[series.id] = str(fault)
-    s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
-    terminal = Terminal()
-    for series in [s for s in wanted if s.sentinels]:
-        try:
+        if series.sentinels:
             await known(programs["redlock"])
-        except Failed as fault:
-            skipped[series.id] = str(fault)
+    except Failed as fault:
+        return str(fault)
+    return None
+
+
+async def deploy(args, s, programs, place, watcher):
     deployment = (Processes if args.processes else Containers)(place, programs["clock_shim"])
     await deployment.open(watcher)
     registers = Processes(place, None).server("registers")
@@ -104,40 +104,61 @@ async def run(args, place, watcher):
     nodes = [Node(i, deployment, programs["chaos_proxy"], s.doors, s.seed) for i in range(5)]
     await asyncio.gather(*(n.start() for n in nodes))
     c = Chaos(deployment, nodes, Workers(nodes, registers, programs, s), Poller(), s, programs)
+    c.sentinels = Sentinels(deployment)
+    return c
+
+
+async def run(args, place, watcher):
+    wanted = chosen(args.series)
+    build, programs = find_programs(ROOT, args.build, wanted)
+    adapters, skipped, terminal = {}, {}, Terminal()
+    for series in wanted:
+        if why := await left_out(series, programs, build, adapters):
+            if args.series:
+                raise Failed(f"{series.id}: {why}")
+            skipped[series.id] = why
+    s = figures.long(args.seed, args.hours) if args.suite == "long" or args.hours else figures.short(args.seed)
+    c = await deploy(args, s, programs, place, watcher)
+    c.workers.adapters = adapters
     began, wall = c.now_us(), datetime.datetime.now(datetime.timezone.utc)
     out = args.out or ROOT / "build" / "chaos" / f"{wall:%Y%m%dT%H%M%S}-{s.seed}"
     out.mkdir(parents=True)
-    terminal.say(f"seed {s.seed}, {deployment.mode}; everything goes to {out}")
-    c.workers.adapters = adapters
-    c.sentinels = Sentinels(deployment)
+    terminal.say(f"seed {s.seed}, {c.deployment.mode}; everything goes to {out}")
     runner, verdicts = Runner(c, programs, terminal, out), {}
-    record = {"seed": s.seed, "mode": deployment.mode, "began_us": began, "ended_us": None,
+    record = {"seed": s.seed, "mode": c.deployment.mode, "began_us": began, "ended_us": None,
               "wall_began": f"{wall:%Y-%m-%dT%H:%M:%SZ}",
-              "nodes": [{"id": n.id, "label": n.label, "address": n.master.address} for n in nodes],
+              "nodes": [{"id": n.id, "label": n.label, "address": n.master.address} for n in c.nodes],
               "command": shlex.join(["chaos/run", *sys.argv[1:]]), "versions": await versions(programs), "series": [],
               "left_out": skipped}
     for series in wanted:
         if series.id in skipped:
             terminal.say(f"{series.id}: left out: {skipped[series.id]}")
             continue
-        until = began + int(args.hours * 3600e6) if args.hours and series.id == "guarded" else 0
+        if args.scenario and not runner.names(series, args.scenario):
+            continue
+        until = began + int(args.hours * 3600e6) if series.id == "guarded" else 0
         record["series"].append({"id": series.id, "title": series.title, "expect": series.expect})
         terminal.series(series)
-        verdict = await runner.run(series, args.scenario, until)
+        verdict = await runner.run(series, args.scenario, until if args.hours else 0)
         verdict["ok"] = verdict["as_expected"] and not verdict["problems"]
         terminal.verdict(series, verdict)
         verdicts[series.id] = verdict
         record["ended_us"] = c.now_us()
         (out / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    if (ROOT / "chaos/report/make").exists():
-        try:
-            await output([ROOT / "chaos/report/make", out], timeout=300)
-            terminal.say(f"the report: {out}/report.html")
-        except Failed as fault:
-            terminal.say(f"no report: {fault}")
+    await report(out, terminal)
     if args.json:
         print(json.dumps({**record, "out": str(out), "verdicts": verdicts}))
+    if not verdicts:
+        raise Failed("none of the chosen series has one of the chosen scenarios; chaos/run --list names them")
     return 0 if all(v["ok"] for v in verdicts.values()) else 1
+
+
+async def report(out, terminal):
+    try:
+        await output([ROOT / "chaos/report/make", out], timeout=300)
+        terminal.say(f"the report: {out}/report.html")
+    except Failed as fault:
+        terminal.say(f"no report: {fault}")
 
 
 async def until_told(args, place, watcher):
@@ -164,6 +185,9 @@ def main(argv):
     except Failed as fault:
         print(f"chaos/run: {fault}", file=sys.stderr)
         return 69
+    except (Broken, RedisError, OSError) as fault:
+        print(f"chaos/run: stopped: {fault}", file=sys.stderr)
+        return 70
     except asyncio.CancelledError:
         print("chaos/run: stopped; everything is being cleaned up", file=sys.stderr)
         return 130

@@ -1,7 +1,8 @@
-"""A node of the quorum: a master, a replica that stands by until a scenario attaches it, and the proxy before them. Which
-of the two servers the clients reach, and whether they reach it, is known here."""
+"""A node of the quorum: a master, a replica that stands by until a scenario attaches it, and the proxy before them.
+Which of the two servers the clients reach, and whether they reach it, is known here."""
 import asyncio
 
+from .child import Broken
 from .proxy import Proxy
 from .resp import Redis, RedisError
 
@@ -93,7 +94,7 @@ class Node:
             if facts.get("master_link_status") == "up" and facts.get("master_sync_in_progress") == "0":
                 return
             await asyncio.sleep(0.05)
-        raise RuntimeError(f"{self.replica.name} did not catch up with {self.master.name}")
+        raise Broken(f"{self.replica.name} did not catch up with {self.master.name}")
 
     async def detach(self):
         await self.replica.redis.call("REPLICAOF", "NO", "ONE")
@@ -110,4 +111,4 @@ class Node:
             except OSError:
                 pass
             await asyncio.sleep(0.05)
-        raise RuntimeError(f"{self.label}: FAILOVER did not end")
+        raise Broken(f"{self.label}: FAILOVER did not end")

@@ -1,5 +1,5 @@
-"""chaos/up and chaos/down: the same deployment for people to play with. What has to be done to take it down is kept in a
-file while it is up, in the words of the watcher (watcher.py)."""
+"""chaos/up and chaos/down: the same deployment for people to play with. What has to be done to take it down is kept
+in a file while it is up, in the words of the watcher (watcher.py)."""
 import asyncio
 import json
 import os

@@ -2,7 +2,7 @@
 import asyncio
 import json
 
-from .child import spawn
+from .child import Broken, spawn
 
 
 class Proxy:
@@ -21,10 +21,10 @@ class Proxy:
     async def _answer(self):
         line = await asyncio.wait_for(self._process.stdout.readline(), 10)
         if not line:
-            raise RuntimeError(f"{self._argv[0]} ended with {await self._process.wait()}")
+            raise Broken(f"{self._argv[0]} ended with {await self._process.wait()}")
         answer = json.loads(line)
         if not answer["ok"]:
-            raise RuntimeError(f"{self._argv[0]}: {answer['error']}")
+            raise Broken(f"{self._argv[0]}: {answer['error']}")
         return answer
 
     async def tell(self, command, door=None):

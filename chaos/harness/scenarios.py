@@ -1,5 +1,5 @@
-"""What is done to a deployment, a name each. Faults say what they do (faults*.py); a scenario says to how many nodes, how
-long, and what comes after. Each ends with a deployment in which all nodes can vote again."""
+"""What is done to a deployment, a name each. Faults say what they do (faults*.py); a scenario says to how many
+nodes, how long, and what comes after. Each ends with a deployment in which all nodes can vote again."""
 from .faults import once
 from .faults_failover import failover, failover_stale
 from .faults_memory import (eviction, flushall, kill_restart_empty, kill_restart_kept, kill_restart_old, memory_full,
@@ -39,9 +39,9 @@ async def restart_empty_two(c):
     await c.last()
 
 
-@scenario("restart-old", "one node is killed and comes back with the memory of a while ago")
+@scenario("restart-old", "three nodes are killed and come back with the memory of a while ago")
 async def restart_old(c):
-    nodes = c.pick(1)
+    nodes = c.pick(3)
     await take_snapshot(nodes)
     await c.sleep(0.5 * c.settings.ttl_s)
     await once(kill_restart_old(c, nodes))

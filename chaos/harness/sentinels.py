@@ -1,7 +1,7 @@
 """Three Sentinels that watch all five masters, and the series in which clients know the nodes by them alone."""
 import asyncio
 
-from .child import output
+from .child import Broken, Failed, output
 from .faults import fault
 from .resp import Redis
 
@@ -46,7 +46,7 @@ class Sentinels:
             else:
                 return
             await asyncio.sleep(0.1)
-        raise RuntimeError(f"the Sentinels of {node.label} did not {what} within {timeout} s")
+        raise Broken(f"the Sentinels of {node.label} did not {what} within {timeout} s")
 
     async def wait_moved(self, node):
         """Until all agree that the replica is the master."""
@@ -66,7 +66,10 @@ class Sentinels:
 
 async def known(redlock):
     """Failed where the library does not know such URLs."""
-    await output([redlock, "--nodes", "redis+sentinel://127.0.0.1:1/a", "config"])
+    try:
+        await output([redlock, "--nodes", "redis+sentinel://127.0.0.1:1/a", "config"])
+    except Failed:
+        raise Failed(f"{redlock} does not know redis+sentinel://; build it anew") from None
 
 
 @fault("sentinel_failover", "the master is killed, the Sentinels promote its replica, clients ask them where it is")

@@ -1,14 +1,14 @@
-"""The series of a run: who is hurt, how, and what has to come out. The controls are as important as the guarded one: a
-judge that finds nothing in them would find nothing anywhere."""
+"""The series of a run: who is hurt, how, and what has to come out. The controls are as important as the guarded
+one: a judge that finds nothing in them would find nothing anywhere."""
 import asyncio
 import json
 from dataclasses import dataclass, field
 
-from .child import Failed, output, spawn
+from .child import Broken, output, spawn
 from .sentinels import SENTINEL_SCENARIOS
 from .scenarios import CONTROLS, LONG_ONLY, SCENARIOS
 
-MEMORY = ["all-empty", "flushall", "rolling-fast", "restart-empty-two"]
+MEMORY = ["all-empty", "flushall", "rolling-fast", "restart-empty-two", "restart-old"]
 # More leases that are held when a node forgets them.
 PLAIN = ["--no-guard", "--hold-max", "300ms", "--long-percent", "10"]
 
@@ -82,20 +82,23 @@ class Runner:
         c.events.close()
         return await self.judge(series, folder)
 
+    def names(self, series, only):
+        if only:
+            return [n for n in series.scenarios if n in only]
+        return [n for n in series.scenarios if self.c.settings.long or series.id != "guarded" or n not in LONG_ONLY]
+
     async def wait_grants(self, folder):
-        for _ in range(150):
+        for _ in range(300):
             self.c.workers.look()
             if self.terminal.count(folder):
                 return
             await asyncio.sleep(0.1)
         said = self.c.workers.running[0].said()
-        raise Failed(f"the workers got no lock within 15 s though nothing is wrong yet; the first one said: {said}")
+        raise Broken(f"the workers got no lock within 30 s though nothing is wrong yet; the first one said: {said}")
 
     async def scenarios(self, series, only, until_us, folder):
         c = self.c
-        names = [n for n in series.scenarios if not only or n in only]
-        if series.id == "guarded" and not only and not c.settings.long:
-            names = [n for n in names if n not in LONG_ONLY]
+        names = self.names(series, only)
         turn = 0
         while turn < series.rounds or (until_us and c.now_us() < until_us and names):
             c.reseed("order", turn)
@@ -150,7 +153,7 @@ class Runner:
             verdict = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             last = said.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
-            raise Failed(f"chaos_judge gave no verdict of {series.id}; it said: {last[0]}") from None
+            raise Broken(f"chaos_judge gave no verdict of {series.id}; it said: {last[0]}") from None
         # Of a fault without proof the judge only knows that there was none.
         verdict["problems"] = self.c.problems or verdict.get("problems", [])
         verdict["harness_faults"] = self.c.faults

@@ -1,10 +1,11 @@
-"""One redis-server, wherever it runs: its folder, its configuration, what it remembers when it starts. How it is started,
-killed and frozen is for Processes or Containers to say."""
+"""One redis-server, wherever it runs: its folder, its configuration, what it remembers when it starts. How it is
+started, killed and frozen is for Processes or Containers to say."""
 import asyncio
 import mmap
 import shutil
 import struct
 
+from .child import Broken
 from .resp import Redis
 
 
@@ -65,4 +66,4 @@ class Server:
             await asyncio.sleep(0.02)
         log = self.folder / "log"
         said = log.read_text(errors="replace").strip().splitlines()[-1:] if log.exists() else []
-        raise RuntimeError(f"{self.name} does not answer at {self.address}; its log ends: {' '.join(said)}")
+        raise Broken(f"{self.name} does not answer at {self.address}; its log ends: {' '.join(said)}")

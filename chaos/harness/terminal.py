@@ -1,4 +1,5 @@
-"""What a person sees while a run goes on, and at its end: a line for each scenario, counts, and the verdicts in words."""
+"""What a person sees while a run goes on, and at its end: a line for each scenario, counts, and the verdicts in
+words."""
 import sys
 import time
 

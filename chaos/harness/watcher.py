@@ -1,5 +1,6 @@
-"""Cleans up after a run, however the run ended: a process of its own, told beforehand what there will be to clean, that
-acts when its input ends. The runner ends it in the same way on purpose, so there is one road and it is always used.
+"""Cleans up after a run, however the run ended: a process of its own, told beforehand what there will be to clean,
+that acts when its input ends. The runner ends it in the same way on purpose, so there is one road and it is always
+used.
 
 Each line of input is a JSON object: {"remove": path}, {"rmdirs": [glob...]}, {"kill": pid, "start": ticks} or
 {"run": [argv...], "env": {...}}. They are done in reverse order."""

@@ -1,10 +1,10 @@
-"""The client processes: chaos_worker with the real library, each with doors of its own at the proxies; and the server of
-the registers, which no fault touches."""
+"""The client processes: chaos_worker with the real library, each with doors of its own at the proxies; and the
+server of the registers, which no fault touches."""
 import asyncio
 import os
 import signal
 
-from .child import Failed, spawn, wait_state
+from .child import Broken, spawn, wait_state
 
 
 class Worker:
@@ -94,7 +94,7 @@ class Workers:
         """Workers end when they are told to and not before."""
         for worker in self.running:
             if worker.code is not None:
-                raise Failed(f"{worker.id} ended with {worker.code} and said: {worker.said()}")
+                raise Broken(f"{worker.id} ended with {worker.code} and said: {worker.said()}")
 
     async def finish(self):
         faults = await asyncio.gather(*(w.finish(self._settings.ttl_s * 5 + 20) for w in self.running))
