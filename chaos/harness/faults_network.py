@@ -69,7 +69,7 @@ async def loss(c, f, door=None):
 
 @fault("truncation", "every connection is cut after a random number of bytes, within a reply or a request")
 async def truncation(c, f, way="down", below=20000):
-    async with weather(c, f, f"truncate {way} {below}", "truncated"):
+    async with weather(c, f, f"truncate {way} {below}", "truncated", cuts=True):
         yield
 
 

@@ -28,6 +28,7 @@ from .resp import RedisError
 from .sentinels import SENTINEL_SCENARIOS, Sentinels, known
 from .series import ALL, Runner, chosen
 from .terminal import Terminal
+from .table import print_table
 from .watcher import PREFIX, Watcher, sweep
 from .workers import Workers
 
@@ -52,6 +53,7 @@ def arguments(argv):
     parser.add_argument("--series", nargs="+", default=[], metavar="NAME", help="only these")
     parser.add_argument("--out", type=Path, metavar="DIR", help="the run's folder (build/chaos/TIME-SEED)")
     parser.add_argument("--build", type=Path, metavar="DIR", help="where the programs were built (the newest of build/*)")
+    parser.add_argument("--table", type=Path, metavar="DIR", help="only print the table of a run that is over, in Markdown")
     parser.add_argument("--json", action="store_true", help="the summary as JSON on standard output")
     args = parser.parse_args(argv)
     for name in args.scenario:
@@ -173,6 +175,8 @@ def main(argv):
     if args.list:
         explain()
         return 0
+    if args.table:
+        return print_table(args.table)
     if args.seed is None:
         args.seed = random.randrange(1, 1 << 31)
     sweep(Path(tempfile.gettempdir()))

@@ -1,5 +1,6 @@
 """The harness without servers: its words, its chance, and that a fault which proves nothing fails the run."""
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -52,6 +53,22 @@ class WordsTest(unittest.TestCase):
             self.assertEqual(done.returncode, 69)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
             self.assertIn("cmake --build", done.stderr)
+
+    def test_a_table_is_of_a_run_that_is_over(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = run("--table", empty)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (65, 1))
+            place = Path(empty) / "series" / "guarded"
+            place.mkdir(parents=True)
+            (Path(empty) / "run.json").write_text(json.dumps({"series": [
+                {"id": "guarded", "title": "all", "expect": "clean"}]}))
+            window = {"per_s": 10}
+            (place / "verdict.json").write_text(json.dumps({
+                "sections": 9, "overlaps": [{"fault": "f1"}], "inversions": [{"fault": None}], "leftovers": [],
+                "validity": [], "faults": [{"id": "f1", "kind": "stop"}, {"id": "f2", "kind": "stop"}],
+                "phases": [{"fault": "f1", "before": window, "during": window, "after": window,
+                            "first_grant_after_heal_us": 2500}]}))
+            self.assertIn("| stop | 2 | 1 | 0 | 10, 10, 10 | 2 ms |", run("--table", empty).stdout)
 
     def test_every_scenario_of_a_series_is_there(self):
         for series in ALL:
