@@ -49,13 +49,24 @@ class Redis:
         """The replies, errors among them as values. Raises OSError where the server cannot be asked."""
         async with self._turn:
             try:
-                return await asyncio.wait_for(self._exchange(commands), timeout)
+                return await asyncio.wait_for(self._exchange_on_any(commands), timeout)
             except (OSError, EOFError, asyncio.TimeoutError, ConnectionError) as fault:
                 self.close()
                 raise ConnectionError(f"{self.host}:{self.port}: {fault or 'no answer in time'}") from None
             except asyncio.CancelledError:
                 self.close()
                 raise
+
+    async def _exchange_on_any(self, commands):
+        """A connection that stood idle may have been ended meanwhile, as Sentinels and resets do; a new one tells."""
+        idle = self._writer is not None
+        try:
+            return await self._exchange(commands)
+        except (EOFError, ConnectionError):
+            if not idle:
+                raise
+            self.close()
+            return await self._exchange(commands)
 
     async def _exchange(self, commands):
         if self._writer is None:

@@ -196,6 +196,23 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(RedisError, "OOM"):
             await self.talk(b"-OOM no\r\n")
 
+    async def test_a_connection_that_was_ended_is_made_again(self):
+        served = 0
+
+        async def once(reader, writer):
+            nonlocal served
+            served += 1
+            await reader.read(1000)
+            writer.write(b"+OK\r\n")
+            await writer.drain()
+            writer.close()
+        server = await asyncio.start_server(once, "127.0.0.1", 0)
+        redis = Redis("127.0.0.1", server.sockets[0].getsockname()[1])
+        self.assertEqual([await redis.call("X", timeout=10) for _ in range(3)], ["OK"] * 3)
+        self.assertEqual(served, 3)
+        redis.close()
+        server.close()
+
     async def test_silence_and_nonsense_are_errors_of_the_line(self):
         for reply in (b"", b"+half", b"HTTP/1.1\r\n"):
             with self.assertRaises(OSError):
