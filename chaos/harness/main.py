@@ -16,7 +16,7 @@ from pathlib import Path
 from . import settings as figures
 from .adapters import install
 from .chaos import Chaos
-from .child import Broken, Failed, output
+from .child import Broken, Failed, need, output
 from .containers import Containers
 from .faults import KINDS
 from .node import Node
@@ -111,6 +111,8 @@ async def deploy(args, s, programs, place, watcher):
 
 
 async def run(args, place, watcher):
+    for program in ("redis-server", "setpriv"):
+        need(program, "'scripts/setup chaos' installs it")
     wanted = chosen(args.series)
     build, programs = find_programs(ROOT, args.build, wanted)
     adapters, skipped, terminal = {}, {}, Terminal()

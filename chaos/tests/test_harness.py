@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+BUILD = os.environ["CHAOS_BUILD"]
 CHAOS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHAOS))
 
@@ -69,6 +70,20 @@ class WordsTest(unittest.TestCase):
                 "phases": [{"fault": "f1", "before": window, "during": window, "after": window,
                             "first_grant_after_heal_us": 2500}]}))
             self.assertIn("| stop | 2 | 1 | 0 | 10, 10, 10 | 2 ms |", run("--table", empty).stdout)
+
+    def test_a_program_that_is_missing_is_named(self):
+        with tempfile.TemporaryDirectory() as path:
+            both = ["redis-server", "setpriv"]
+            for program, rest in (("redis-server", ["setpriv"]), ("setpriv", ["redis-server"]), ("docker", both)):
+                for name in rest:
+                    (Path(path) / name).write_text("#!/bin/sh\necho v=7.0.0\n")
+                    (Path(path) / name).chmod(0o755)
+                done = run("--series", "guarded", "--build", BUILD, env={"PATH": path})
+                self.assertEqual((done.returncode, len(done.stderr.splitlines())), (69, 1), done.stderr)
+                self.assertIn(f"{program} is missing", done.stderr)
+                self.assertIn("scripts/setup", done.stderr)
+                for name in rest:
+                    (Path(path) / name).unlink()
 
     def test_every_scenario_of_a_series_is_there(self):
         for series in ALL:
