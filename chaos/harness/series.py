@@ -41,7 +41,7 @@ ALL = [
     Series("broken-drift", "a client that allows for no drift of clocks", "overlaps", ["fast-clocks"], guard=False,
            rounds=12, worker="chaos_worker_no_drift", worker_options=["--no-guard"], near=True),
     Series("npm-redlock", "the npm package redlock, nodes lose their memory", "shown", [*MEMORY, "stop-long", "client-stopped"],
-           guard=False, worker_options=["--no-guard", "--no-fencing"], adapter="npm-redlock"),
+           guard=False, worker_options=[*PLAIN, "--no-fencing"], adapter="npm-redlock"),
 ]
 
 
