@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "verify/promises.h"
+#include "verify/validity.h"
 
 namespace redlock::chaos {
 namespace {
