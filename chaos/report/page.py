@@ -1,0 +1,102 @@
+"""Puts the page together: words and tables as HTML, the packed series, our style and scripts, and D3.
+
+The page loads nothing: its content security policy forbids it, so that a report can be opened from an archive years later
+and cannot tell anyone that it was opened.
+"""
+
+import os
+import re
+
+import tables
+import words
+from tables import safe
+from violations import real
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPTS = ("format.js", "data.js", "paint.js", "lanes.js", "lane_paint.js", "latency.js", "marks.js", "hover.js", "zoom.js",
+           "overview.js", "timeline.js", "main.js")
+
+
+def own(name):
+    with open(os.path.join(HERE, "page", name), encoding="utf-8") as file:
+        return file.read()
+
+
+def fill(template, values):
+    """One pass, so that nothing that was put in is looked at again."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)], template)
+
+
+def inline(script):
+    """A script inside the page must not contain what ends it."""
+    return re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+
+
+def build(run, notes, everything, d3):
+    """everything: [(series, past, verdict, described, packed text, notes)]."""
+    chips = [words.chip(series, verdict) for series, _, verdict, *_ in everything]
+    overall = words.overall(chips)
+    version = re.search(r"v(\d+\.\d+\.\d+)", d3[:200])
+    return fill(own("page.html"), {
+        "title": safe(f"redlock chaos report, {run.get('wall_began') or 'undated'}"),
+        "style": own("style.css"),
+        "overall_class": overall[0],
+        "overall": tables.mark(overall[0]) + " " + safe(overall[1]),
+        "facts": facts(run, everything),
+        "notes": unread(notes),
+        "summary": "".join(card(index, chips[index], *one) for index, one in enumerate(everything)),
+        "matrix": tables.matrix([one[:4] for one in everything]),
+        "series": "".join(block(index, chips[index], *one) for index, one in enumerate(everything)),
+        "data": "".join(f'<script type="text/plain" id="data-{index}">{one[4]}</script>\n'
+                        for index, one in enumerate(everything)),
+        "d3_version": safe(version.group(1) if version else "of unknown version"),
+        "d3": inline(d3),
+        "script": inline("\n".join(own(name) for name in SCRIPTS)),
+    })
+
+
+def facts(run, everything):
+    lasted = run["ended_us"] - run["began_us"] if "began_us" in run and "ended_us" in run else None
+    known = [("began", run.get("wall_began", "?").replace("T", " ").replace("Z", " UTC")),
+             ("lasted", words.duration(lasted)),
+             ("nodes", f"{len(run.get('nodes', []))} in {run.get('mode', 'unknown mode')}"), ("seed", run.get("seed", "?")),
+             ("asked for a lock", words.count(sum(len(one[1].sections) for one in everything), "time")),
+             *run.get("versions", {}).items()]
+    listed = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in known)
+    command = run.get("command")
+    again = f'<p class="command">Run it again: <code>{safe(command)}</code></p>' if command else ""
+    return f'<dl class="facts">{listed}</dl>{again}'
+
+
+def unread(notes):
+    lines = "".join(f"<li>{safe(line)}</li>" for line in notes.all())
+    return f'<div class="notes"><h3>What could not be read</h3><ul>{lines}</ul></div>' if lines else ""
+
+
+def promises(series, verdict):
+    lines = "".join(f"<li>{tables.mark(mark)} <span>{safe(line)}</span></li>" for mark, line in words.held(series, verdict))
+    return f'<ul class="promises">{lines}</ul>'
+
+
+def card(index, chip, series, past, verdict, described, *_):
+    found = real(described["violations"])
+    jump = (f'<a class="jump" href="#v-{index}-{found[0]}">Go to the first of {words.count(len(found), "violation")}</a>' if found
+            else f'<a href="#series-{index}">Go to the drawing</a>')
+    return (f'<article class="card {chip[0]}"><h3>{safe(series["title"])}</h3>'
+            f'<p class="chip {chip[0]}">{tables.mark(chip[0])} {safe(chip[1])}</p>'
+            f'<p class="tried">{safe(words.tried(past))}</p>'
+            f'{promises(series, verdict)}<p class="go">{jump}</p></article>')
+
+
+def block(index, chip, series, past, verdict, described, _, notes):
+    left = (verdict or {}).get("leftovers") or past.left
+    left = f'<p class="left">Left behind: {", ".join(safe(key) for key in left[:20])}</p>' if left else ""
+    thinned = described["left_out"]
+    thinned = (f'<p class="thinned">This series is long: {words.number(thinned)} sections without a violation are left out of '
+               "the drawing, evenly; the words and tables count them all.</p>") if thinned else ""
+    faults = (f'<details class="faults-of"><summary>{words.count(len(described["faults"]), "fault")}, one by one</summary>'
+              f'{tables.faults_of(index, past, verdict, described)}</details>') if described["faults"] else ""
+    return (f'<section class="series" id="series-{index}" data-series="{index}"><h2>{safe(series["title"])} '
+            f'<span class="chip {chip[0]}">{tables.mark(chip[0])} {safe(chip[1])}</span></h2>'
+            f'{unread(notes)}{left}{tables.violation_list(index, described, series)}{faults}{thinned}'
+            f'<div class="timeline" data-series="{index}"><p class="loading">The drawing needs JavaScript.</p></div></section>')
