@@ -44,6 +44,7 @@ class History:
         self.by_id = {}  # (process, id) -> all of them: a process that was restarted may count anew
         self.workers = {}  # process -> its first event
         self.last_of_file = {}
+        self.lives = {}  # process -> [first, last] of what it wrote down
         self.faults, self.scenarios = {}, []
         self.nodes, self.quorum, self.left = {}, [], []
         self.process_marks = []  # (t, process, what)
@@ -69,6 +70,9 @@ class History:
         self.first = t if self.first is None else min(self.first, t)
         self.last = t if self.last is None else max(self.last, t)
         self.last_of_file[file] = t
+        if "w" in event and handler != self.on_process:
+            life = self.lives.setdefault(process_of(text(event, "w")), [t, t])
+            life[:] = min(life[0], t), max(life[1], t)
 
     # -- workers
 

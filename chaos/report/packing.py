@@ -46,7 +46,7 @@ def describe(series, verdict, past, run, limit=SECTIONS_DRAWN):
     return {
         "id": series["id"], "title": series["title"], "began": began, "span": span,
         "left_out": len(past.sections) - len(sections),
-        "groups": groups(past, sections),
+        "groups": groups(past, sections, began),
         "columns": columns(sections, began),
         "nodes": node_lanes(past, run, began, span),
         "faults": fault_rows(past.faults.values(), began, span),
@@ -80,7 +80,7 @@ def late_writes(section):
     return [write for write in section.writes if write[0] > section.end]
 
 
-def groups(past, sections):
+def groups(past, sections, began):
     """Processes and their threads, with how many sections each thread has: the columns are in this very order."""
     found = {}
     for section in sections:
@@ -89,9 +89,10 @@ def groups(past, sections):
     lanes = []
     for process, threads in found.items():
         first = past.workers.get(process, {})
+        life = past.lives.get(process, (began, began))
         lanes.append({
             "name": process, "client": history.text(first, "client", "?"), "guard": bool(first.get("guard")),
-            "fencing": bool(first.get("fencing")),
+            "fencing": bool(first.get("fencing")), "from": life[0] - began, "to": life[1] - began,
             "threads": [{"name": name, "count": count} for name, count in threads.items()]})
     return lanes
 

@@ -29,12 +29,19 @@ def by_kind(past):
     return kinds
 
 
+def general(fault, packed):
+    """What a fault does, without the nodes and clients that this one was done to: "node 3: kill -9" says "kill -9"."""
+    who, colon, what = fault["says"].partition(": ")
+    known = {node["label"] for node in packed["nodes"]} | {str(client) for client in fault["clients"]} | {"all"}
+    return what if colon and all(one in known for one in who.split(", ")) else fault["says"]
+
+
 def matrix(everything):
     """Rows: kinds of fault; columns: series. everything: [(series, past, verdict, packed)]."""
     kinds = {}
-    for _, past, _, _ in everything:
+    for _, past, _, packed in everything:
         for kind, faults in by_kind(past).items():
-            kinds.setdefault(kind, faults[0]["says"])
+            kinds.setdefault(kind, general(faults[0], packed))
     if not kinds:
         return "<p>No fault was made in this run.</p>"
     heads = "".join(f'<th scope="col"><a href="#series-{index}">{safe(series["id"])}</a></th>'

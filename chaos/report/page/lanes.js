@@ -61,7 +61,7 @@ class Lanes {
       const count = group.last - group.first, open = opened.has(place);
       const title = `${group.client}, ${times(count, "thread")}, ${group.guard ? "guarded" : "not guarded"}, ` +
         `${group.fencing ? "fenced" : "not fenced"}`;
-      this.add({kind: "group", label: group.name, title, group, place, open, toggles: count > 0, height: 28});
+      this.add({kind: "group", label: group.name, title, group, place, open, toggles: count > 0, height: groups.length > 12 ? 22 : 28});
       if (!open) return;
       for (let thread = group.first; thread < group.last; ++thread) {
         this.add({kind: "thread", label: height >= 10 ? threads[thread].name : "", thread: threads[thread], place, inner: true, height});

@@ -52,7 +52,7 @@ function paintQuorum(brush, series, lane) {
   steps.forEach(([t, ready], place) => {
     const end = place + 1 < steps.length ? steps[place + 1][0] : series.span;
     const lost = ready < needed;
-    brush.band(t, end, y(ready), lane.y + lane.h - y(ready), lost ? theme.stall : theme.quorum, lost ? 2 : 1);
+    brush.band(t, end, y(ready), lane.y + lane.h - y(ready), lost ? theme.hatch.stall : theme.quorum, lost ? 2 : 1);
     brush.words(String(ready), t, end, y(ready), Math.max(12, lane.y + lane.h - y(ready)), theme.text, 14);
   });
   c.strokeStyle = theme.text;
@@ -103,7 +103,7 @@ function paintViolations(brush, series, lanes, selected) {
   const lines = new Set();
   // Long ones first: a stall of seconds must not hide an overlap within it.
   for (const violation of series.violationsByLength) {
-    const style = violation.kind === "stall" ? theme.stall : theme.violation;
+    const style = violation.kind === "stall" ? theme.hatch.stall : theme.violation;
     const left = brush.x(violation.from), right = brush.x(violation.to);
     if (right < -3 || left > brush.width + 3) continue;
     if (violation.kind !== "stall" && !lines.has(Math.round(left))) {

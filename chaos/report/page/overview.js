@@ -61,7 +61,7 @@ class Overview {
     for (let x = 0; x < width; ++x) if (counts[x]) c.fillRect(x, h - Math.max(1, (h - 8) * counts[x] / most), 1, h);
     c.globalAlpha = 1;
     for (const violation of series.violationsByLength) {
-      brush.band(violation.from, violation.to, 0, h, violation.kind === "stall" ? theme.stall : theme.violation, 2);
+      brush.band(violation.from, violation.to, 0, h, violation.kind === "stall" ? theme.hatch.stall : theme.violation, 2);
     }
   }
 }

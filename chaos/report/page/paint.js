@@ -3,7 +3,7 @@
 
 const COLOURS = ["text", "muted", "grid", "panel", "lane", "hold", "wait", "fail", "violation", "stall", "fence", "up",
                  "replica", "stopped", "down", "cut", "settling", "fault", "scenario", "quorum", "median", "high", "focus"];
-const HATCHED = {stopped: "rising", down: "crossed", cut: "falling", settling: "dotted"};
+const HATCHED = {stopped: "rising", down: "crossed", cut: "falling", settling: "dotted", stall: "rising"};
 
 function readTheme(element) {
   const style = getComputedStyle(element), theme = {hatch: {}};

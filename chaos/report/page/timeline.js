@@ -154,6 +154,8 @@ class Timeline {
       .text(lane => `${lane.open ? "▾" : "▸"} ${lane.label}`).on("click", lane => {
         if (lane.open) this.opened.delete(lane.place); else this.opened.add(lane.place);
         this.layout();
+        // The button was made anew; who opened it by key goes on from there.
+        this.labels.selectAll(".lane").filter(one => one.toggles && one.place === lane.place).select("button").node().focus();
       });
     all.filter(lane => lane.kind === "latency").append("svg").attr("aria-hidden", "true").attr("height", latency.h)
       .append("g").call(g => this.latencyAxis(g));
@@ -178,8 +180,9 @@ class Timeline {
     this.drawAxis(c);
     for (const lane of lanes.list) {
       if (lane.kind === "heading" || lane.kind === "more") continue;
-      c.fillStyle = theme.lane;
-      c.fillRect(0, lane.y, width, lane.h);
+      const life = lane.group || (lane.thread && series.groups[lane.thread.group]);
+      if (life) brush.band(life.from, life.to, lane.y, lane.h, theme.lane, 2);  // only while the process ran
+      else brush.band(brush.from, brush.to, lane.y, lane.h, theme.lane);
     }
     paintFaultShades(brush, series, lanes.height);
     for (const lane of lanes.list) this.drawLane(brush, lane);

@@ -1,5 +1,5 @@
 // Zoom and movement along time: wheel, drag, pinch, double click; shift and drag picks a span. D3 does the gestures; here
-// is what they mean. The wheel is left to the page where zooming out is at its end, so that nobody gets caught.
+// is what they mean. Where zooming out is at its end D3 leaves the wheel to the page, so that nobody gets caught.
 
 const NARROWEST = 100;  // microseconds across the whole width
 
@@ -24,10 +24,7 @@ class Zoom {
   }
 
   wanted(event) {
-    if (event.type === "wheel") {
-      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) return false;
-      return event.deltaY < 0 || !this.whole();
-    }
+    if (event.type === "wheel") return Math.abs(event.deltaX) <= Math.abs(event.deltaY);
     if (event.type === "touchstart" && event.touches.length < 2 && this.whole()) return false;
     return !event.button && !event.shiftKey;
   }

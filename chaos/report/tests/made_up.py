@@ -10,17 +10,17 @@ import random
 
 SECOND = 1_000_000
 FAULTS = (
-    ("kill_restart_memory", "kill -9 {node}, start it with its memory", "down", 1),
-    ("kill_restart_empty", "kill -9 {node}, start it empty", "down", 1),
-    ("stop", "SIGSTOP {node} for longer than the ttl", "stopped", 1),
-    ("partition_minority", "cut {node} and one more off from the clients", "cut", 2),
-    ("reply_lost", "{node} takes writes but its replies are lost", "cut", 1),
-    ("delay", "40 ms ± 20 ms and 5 % loss to {node}", "up", 1),
-    ("failover_stale", "promote a replica that is behind, move the address of {node} to it", "down", 1),
-    ("flushall", "FLUSHALL on {node}", "settling", 1),
-    ("client_killed", "kill -9 one client", "up", 0),
-    ("client_stopped", "SIGSTOP one client past its ttl", "up", 0),
-    ("partition_majority", "cut three nodes off from the clients", "cut", 3),
+    ("kill_restart_memory", "kill -9, started again with its memory", "down", 1),
+    ("kill_restart_empty", "kill -9, started again empty", "down", 1),
+    ("stop", "SIGSTOP for longer than the ttl", "stopped", 1),
+    ("partition_minority", "cut off from the clients", "cut", 2),
+    ("reply_lost", "takes writes, but its replies are lost", "cut", 1),
+    ("delay", "40 ms ± 20 ms and 5 % loss", "up", 1),
+    ("failover_stale", "a replica that is behind is promoted and takes the address", "down", 1),
+    ("flushall", "FLUSHALL: forgets everything at once", "settling", 1),
+    ("client_killed", "kill -9", "up", 0),
+    ("client_stopped", "SIGSTOP past its ttl", "up", 0),
+    ("partition_majority", "cut off from the clients", "cut", 3),
 )
 
 
@@ -99,7 +99,8 @@ class Series:
     def make_fault(self, ident, kind, says, state, count, begin, end):
         hit = sorted(self.random.sample(range(len(self.run.nodes)), count))
         clients = [self.random.choice(list(self.events))] if not count else []
-        says = says.format(node=self.run.nodes[hit[0]]["label"] if hit else "")
+        who = ", ".join([self.run.nodes[node]["label"] for node in hit] + clients)
+        says = f"{who}: {says}"
         self.harness.append({"t": begin - 50_000, "e": "scenario", "scenario": kind.replace("_", "-"), "title": says, "what": "begin"})
         self.harness.append({"t": begin, "e": "fault", "id": ident, "kind": kind, "nodes": hit, "clients": clients,
                              "what": "begin", "says": says})

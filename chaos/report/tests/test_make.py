@@ -15,6 +15,7 @@ import packing
 import page
 import reading
 import shapes
+import tables
 
 
 def write(path, text):
@@ -330,6 +331,14 @@ class Shapes(unittest.TestCase):
                          {"nodes": [{"id": 1}]})
         self.assertEqual(notes.all(), ["run.json.seed must be a whole number and was left out",
                                        "run.json.nodes[1] must be an object and was left out"])
+
+
+class Faults(unittest.TestCase):
+    def test_what_a_kind_does(self):
+        nodes = {"nodes": [{"label": "node 1"}, {"label": "node 2"}]}
+        for says, what in (("node 1: gone", "gone"), ("node 1, node 2: gone", "gone"), ("w3: gone: far", "gone: far"), ("all: gone", "gone"),
+                           ("FLUSHALL: gone", "FLUSHALL: gone"), ("gone", "gone"), ("", "")):
+            self.assertEqual(tables.general({"says": says, "clients": ["w3"]}, nodes), what)
 
 
 class Order(unittest.TestCase):
