@@ -5,6 +5,8 @@ first of release, loss, death of the process, and the end of validity as last ex
 claims may overlap is for the judge alone, so nothing is judged here.
 """
 
+from sys import intern  # names come a million times over, each from a line of its own
+
 from shapes import whole
 
 UNANSWERED, FAILED, GRANTED = range(3)
@@ -16,12 +18,13 @@ class Section:
                  "end", "why", "done", "result", "extends", "writes", "file")
 
     def __init__(self, thread, ident, name, wait, file):
-        self.process, self.thread, self.id, self.name, self.wait = process_of(thread), thread, ident, name, wait
+        self.process, self.thread, self.name = intern(process_of(thread)), intern(thread), intern(name)
+        self.id, self.wait = ident, wait
         self.answered, self.fate, self.error = None, UNANSWERED, ""
         self.until = self.fence = self.end = self.why = self.done = None
         self.token = self.result = ""
         self.extends = 0
-        self.writes = []  # (t, to, ok)
+        self.writes = ()  # of (t, to, ok)
         self.file = file
 
 
@@ -40,8 +43,7 @@ class History:
     def __init__(self, notes):
         self.notes = notes
         self.sections = []
-        self.open = {}  # (process, id) -> its latest section
-        self.by_id = {}  # (process, id) -> all of them: a process that was restarted may count anew
+        self.open = {}  # process -> id -> its latest section: a process that was restarted may count anew
         self.workers = {}  # process -> its first event
         self.last_of_file = {}
         self.lives = {}  # process -> [first, last] of what it wrote down
@@ -83,16 +85,14 @@ class History:
         section = Section(text(event, "w"), event["id"], text(event, "name"), t, file)
         if not whole(section.id) or not section.thread:
             raise ValueError
-        key = (section.process, section.id)
         self.sections.append(section)
-        self.open[key] = section
-        self.by_id.setdefault(key, []).append(section)
+        self.open.setdefault(section.process, {})[section.id] = section
 
     def of(self, event):
-        return self.open[(process_of(text(event, "w")), event["id"])]
+        return self.open[process_of(text(event, "w"))][event["id"]]
 
     def on_grant(self, t, event, file):
-        if (process_of(text(event, "w")), event["id"]) not in self.open:
+        if event["id"] not in self.open.get(process_of(text(event, "w")), {}):
             self.on_wait(t, event, file)  # its own line was torn; the grant says all that matters
         section = self.of(event)
         section.answered, section.fate = t, GRANTED
@@ -102,7 +102,7 @@ class History:
 
     def on_fail(self, t, event, file):
         section = self.of(event)
-        section.answered, section.fate, section.error = t, FAILED, text(event, "error", "unknown")
+        section.answered, section.fate, section.error = t, FAILED, intern(text(event, "error", "unknown"))
 
     def on_extend(self, t, event, file):
         section = self.of(event)
@@ -119,13 +119,13 @@ class History:
 
     def on_released(self, t, event, file):
         section = self.of(event)
-        section.done, section.result = t, text(event, "result")
+        section.done, section.result = t, intern(text(event, "result"))
 
     def on_lost(self, t, event, file):
         self.ends(self.of(event), t, LOST)
 
     def on_write(self, t, event, file):
-        self.of(event).writes.append((t, text(event, "to"), bool(event.get("ok"))))
+        self.of(event).writes += ((t, intern(text(event, "to")), bool(event.get("ok"))),)
 
     # -- harness
 

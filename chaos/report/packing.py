@@ -9,7 +9,7 @@ import gzip
 import json
 
 import history
-from violations import find_violations, listed
+from violations import claims_in, find_violations, key_of
 
 SECTIONS_DRAWN = 400_000  # of one series: about 8 MB of page and half a second of drawing; a soak of days has more
 
@@ -61,12 +61,7 @@ def thin(past, verdict, limit):
     """Beyond the limit every k-th section, and all that are part of a violation or wrote after their claim."""
     if len(past.sections) <= limit:
         return past.sections
-    named = set()
-    for field in ("overlaps", "inversions"):
-        for found in listed(verdict, field):
-            for side in ("first", "second"):
-                claim = found.get(side, {})
-                named.add((history.process_of(claim.get("w", "")), claim.get("id")))
+    named = {key_of(claim) for claim in claims_in(verdict)}
     step = len(past.sections) / limit
     return [section for number, section in enumerate(past.sections)
             if int(number / step) != int((number - 1) / step) or late_writes(section)

@@ -10,22 +10,40 @@ def listed(verdict, field):
     return (verdict or {}).get(field, [])
 
 
-def section_of(claim, past):
-    """The section that a claim in the verdict names; ids of a restarted process are told apart by the grant."""
-    named = past.by_id.get((history.process_of(claim.get("w", "")), claim.get("id")), [])
-    return next((section for section in named if section.answered == claim.get("granted")), named[0] if named else None)
+def key_of(claim):
+    return history.process_of(claim.get("w", "")), claim.get("id")
+
+
+def claims_in(verdict):
+    pairs = listed(verdict, "overlaps") + listed(verdict, "inversions")
+    return [pair[side] for pair in pairs for side in ("first", "second") if side in pair] + listed(verdict, "validity")
+
+
+def sections_named(verdict, past):
+    """(process, id) -> sections, of those that the verdict names: an index of all would be larger than the sections."""
+    named = {key_of(claim): [] for claim in claims_in(verdict)}
+    for section in past.sections if named else ():
+        if (section.process, section.id) in named:
+            named[section.process, section.id].append(section)
+    return named
+
+
+def section_of(claim, named):
+    """The section that a claim in the verdict means; ids of a restarted process are told apart by the grant."""
+    found = named.get(key_of(claim), [])
+    return next((section for section in found if section.answered == claim.get("granted")), found[0] if found else None)
 
 
 def find_violations(verdict, past, place, began):
-    found = []
+    found, named = [], sections_named(verdict, past)
     for overlap in listed(verdict, "overlaps"):
-        pair = [section_of(overlap.get(side, {}), past) for side in ("first", "second")]
+        pair = [section_of(overlap.get(side, {}), named) for side in ("first", "second")]
         found.append(entry("overlap", overlap, pair, place, began))
     for inversion in listed(verdict, "inversions"):
-        pair = [section_of(inversion.get(side, {}), past) for side in ("first", "second")]
+        pair = [section_of(inversion.get(side, {}), named) for side in ("first", "second")]
         found.append(entry("inversion", inversion, pair, place, began))
     for claim in listed(verdict, "validity"):
-        found.append(entry("validity", claim, [section_of(claim, past)], place, began))
+        found.append(entry("validity", claim, [section_of(claim, named)], place, began))
     for stall in listed(verdict, "stalls"):
         found.append(entry("stall", stall, [], place, began))
     return sorted(found, key=lambda violation: violation["from"])

@@ -5,6 +5,7 @@ the verdict lacks is unknown, never zero: silence must not read as success.
 """
 
 import history
+from shapes import whole
 from violations import listed
 
 HELD, BROKEN, TOLD, UNKNOWN = "held", "broken", "told", "unknown"
@@ -25,8 +26,7 @@ def duration(us):
     if us is None:
         return "–"
     if us >= 59_999_500:
-        whole = round(us / 1_000_000)
-        hours, rest = divmod(whole, 3600)
+        hours, rest = divmod(round(us / 1_000_000), 3600)
         return f"{hours}{NARROW}h {rest // 60}{NARROW}min" if hours else f"{rest // 60}{NARROW}min {rest % 60}{NARROW}s"
     for limit, unit, size in ((999.5, "µs", 1), (999_500, "ms", 1_000), (float("inf"), "s", 1_000_000)):
         if us < limit:
@@ -68,14 +68,27 @@ def refusals(past):
     return f"{number(sum(errors.values()))} refused" + (f" ({each})" if errors else "")
 
 
+def clients(past):
+    """Which client, and how it was used: "redlock, guarded and fenced, leases of 2 s"."""
+    kinds = []
+    for first in past.workers.values():
+        guards = " and ".join(word for field, word in (("guard", "guarded"), ("fencing", "fenced")) if first.get(field) is True)
+        ttl = first.get("ttl_us")
+        kind = (f"{history.text(first, 'client', 'unknown client')}, {guards or 'neither guarded nor fenced'}"
+                + (f", leases of {duration(ttl)}" if whole(ttl) else ""))
+        if kind not in kinds:
+            kinds.append(kind)
+    return f"Client: {'; '.join(kinds)}. " if kinds else ""
+
+
 def tried(past):
-    """One sentence: who took what how often, and what was done to them meanwhile."""
+    """Who took what how often, and what was done to them meanwhile."""
     granted = sum(section.fate == history.GRANTED for section in past.sections)
     silent = sum(section.fate == history.UNANSWERED for section in past.sections)
     threads = len({section.thread for section in past.sections})
     workers = len({section.process for section in past.sections})
     names = len({section.name for section in past.sections})
-    words = (f"{count(workers, 'program')} with {count(threads, 'thread')} asked {count(len(past.sections), 'time')} for "
+    words = (f"{clients(past)}{count(workers, 'program')} with {count(threads, 'thread')} asked {count(len(past.sections), 'time')} for "
              f"{'one lock' if names == 1 else count(names, 'lock')}: {number(granted)} granted, {refusals(past)}")
     words += f", {number(silent)} without an answer." if silent else "."
     kinds = {}

@@ -92,10 +92,10 @@ function tellViolation(violation, place, count) {
   return {title: `${violation.kind}, ${place + 1} of ${count}`, rows, red: true};
 }
 
-function tellFault(fault) {
+function tellFault(fault, nodes) {
   const rows = [["what", fault.says || "–"], ["from", moment(fault.from)],
                 ["lasted", fault.unended ? "never ended" : duration(fault.to - fault.from)]];
-  if (fault.nodes.length) rows.push(["nodes", fault.nodes.join(", ")]);
+  if (fault.nodes.length) rows.push(["nodes", fault.nodes.map(id => (nodes.find(node => node.id === id) || {label: id}).label).join(", ")]);
   if (fault.clients.length) rows.push(["clients", fault.clients.join(", ")]);
   rows.push(["proof", fault.proof || "none"]);
   return {title: `${fault.id}: ${inWords(fault.kind)}`, rows};
@@ -152,6 +152,6 @@ function tellAt(brush, series, lanes, x, y, scale) {
   const row = Math.floor((y - lane.y) / (lane.h / rowsOf(series[lane.kind])));
   const found = nearest(brush, x, series[lane.kind].filter(band => band.row === row));
   if (!found) return null;
-  return lane.kind === "faults" ? tellFault(found) : {title: inWords(found.scenario), rows: [["what", found.title || "–"],
+  return lane.kind === "faults" ? tellFault(found, series.nodes) : {title: inWords(found.scenario), rows: [["what", found.title || "–"],
     ["from", moment(found.from)], ["lasted", duration(found.to - found.from)]]};
 }
