@@ -128,6 +128,8 @@ def columns(sections, began):
 def node_lanes(past, run, began, span):
     known = {node["id"]: node for node in run.get("nodes", []) if "id" in node}
     numbers = list(known) + sorted((node for node in past.nodes if node not in known), key=str)
+    if past.nodes:  # a series may use some of the nodes alone
+        numbers = [number for number in numbers if number in past.nodes]
     lanes = []
     for number in numbers:
         node = known.get(number, {})

@@ -98,6 +98,17 @@ def read_verdict(folder, notes):
     return shapes.fit(verdict, shapes.VERDICT, "verdict.json", notes)
 
 
+def with_problems(verdict, series, notes):
+    """What the harness itself complained of ("problems" of a series in run.json) counts as what the judge did."""
+    known = shapes.kept(series.get("problems"), shapes.VERDICT["problems"], f"run.json: problems of {series['id']}", notes)
+    found = [problem for problem in (known[0] if known else []) if problem not in (verdict or {}).get("problems", [])]
+    if verdict is None:
+        for problem in found:
+            notes.add(f"the run had a problem: {problem}")
+        return None
+    return {**verdict, "problems": verdict.get("problems", []) + found}
+
+
 def read_events(folder, notes):
     """Yields (file name, event) for each event that has a time and a kind."""
     events = os.path.join(folder, "events")

@@ -4,6 +4,8 @@ Every promise has a line of its own, with one of four marks: held, broken, told 
 the verdict lacks is unknown, never zero: silence must not read as success.
 """
 
+import statistics
+
 import history
 from shapes import whole
 from violations import listed
@@ -44,6 +46,8 @@ def chip(series, verdict):
         return UNKNOWN, "not judged"
     if verdict.get("expect", series["expect"]) != series["expect"]:
         return UNKNOWN, f"judged as {verdict['expect']}, not as {series['expect']}"
+    if listed(verdict, "problems"):
+        return BROKEN, "the run had problems"  # whatever was found: a fault that took no effect makes every check pass
     if series["expect"] in ("overlaps", "broken"):
         return (HELD, "caught, as it must be") if verdict["as_expected"] else (BROKEN, "not caught")
     if series["expect"] == "shown":
@@ -180,11 +184,13 @@ def availability(verdict):
     rows = [row for row in listed(verdict, "availability") if row.get("tried", 0) > 0 and "granted_within_3x_median" in row]
     if not rows:
         return None
-    asked, quick = (sum(row[field] for row in rows) for field in ("tried", "granted_within_3x_median"))
-    away = sorted({row["nodes_down"] for row in rows if "nodes_down" in row})
-    nodes = " or ".join(str(nodes) for nodes in away) or "some"
-    return TOLD, (f"With {nodes} of the nodes away, {100 * quick / asked:.1f} % of {number(asked)} requests for a free lock "
-                  f"were granted within three times the healthy median.")
+    sums = {}
+    for row in rows:
+        asked, quick = sums.get(row.get("nodes_down", "some"), (0, 0))
+        sums[row.get("nodes_down", "some")] = asked + row["tried"], quick + row["granted_within_3x_median"]
+    each = ", ".join(f"with {away} {100 * quick / asked:.1f} % of {number(asked)}"
+                     for away, (asked, quick) in sorted(sums.items(), key=lambda one: str(one[0])))
+    return TOLD, f"Nodes away, and requests for a free lock granted within three times the healthy median: {each}."
 
 
 def healing(verdict):
@@ -192,7 +198,7 @@ def healing(verdict):
     if not times:
         return None
     return TOLD, (f"After a fault healed and a quorum could vote, the first lock was granted within {duration(max(times))} "
-                  f"at the latest ({count(len(times), 'fault')}).")
+                  f"at the latest, in the median {duration(statistics.median(times))} ({count(len(times), 'fault')}).")
 
 
 def problems(verdict):

@@ -48,12 +48,14 @@ function paintState(brush, state, t, end, lane) {
 function paintQuorum(brush, series, lane) {
   const {c, theme} = brush, steps = series.quorum;
   const most = Math.max(series.nodes.length, d3.max(steps, step => step[1]) || 1);
-  const needed = Math.floor(most / 2) + 1, y = ready => lane.y + lane.h - lane.h * ready / most;
+  // None is a low step too, not nothing: that is the worst of all.
+  const needed = Math.floor(most / 2) + 1, y = ready => lane.y + lane.h - Math.max(4, lane.h * ready / most);
   steps.forEach(([t, ready], place) => {
     const end = place + 1 < steps.length ? steps[place + 1][0] : series.span;
     const lost = ready < needed;
     brush.band(t, end, y(ready), lane.y + lane.h - y(ready), lost ? theme.hatch.stall : theme.quorum, lost ? 2 : 1);
-    brush.words(String(ready), t, end, y(ready), Math.max(12, lane.y + lane.h - y(ready)), theme.text, 14);
+    const middle = Math.min(y(ready), lane.y + lane.h - 13);
+    brush.words(String(ready), t, end, middle, Math.max(13, lane.y + lane.h - middle), theme.text, 14);
   });
   c.strokeStyle = theme.text;
   c.setLineDash([3, 3]);

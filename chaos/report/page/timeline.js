@@ -47,7 +47,8 @@ class Timeline {
     if (this.series.violations.length) {
       const steps = bar.append("span").attr("class", "buttons steps");
       button(steps, "previous violation", "‹", () => this.step(-1));
-      this.counter = steps.append("span").attr("class", "counter");
+      this.counter = steps.append("span").attr("class", "counter")
+        .classed("mild", this.series.violations.every(one => one.kind === "stall"));
       button(steps, "next violation", "›", () => this.step(1));
     }
     this.range = bar.append("span").attr("class", "range").attr("role", "status");

@@ -288,6 +288,17 @@ class Said(InFolder):
         write(path, json.dumps(verdict))
         text = self.make()
         self.says(text, "The run itself has 1 problem: f1 has no proof.")
+        self.says(text, "the run had problems")
+
+    def test_problems_of_the_harness(self):
+        run = Run(self.folder)
+        run.add("a", "a", "shown", sections=100)
+        run.series[0]["problems"] = ["f2 stop on node 1: took no effect: <state R>", 7]
+        run.close()
+        text = self.make()
+        self.says(text, "The run itself has 1 problem: f2 stop on node 1: took no effect: &lt;state R&gt;.")
+        self.says(text, "1 of 1 series did not go as expected.")
+        self.says(text, "problems of a[1] must be a text")
 
 
 class Safe(InFolder):
