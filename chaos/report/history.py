@@ -131,7 +131,8 @@ class History:
 
     def on_scenario(self, t, event, file):
         if event["what"] == "begin":
-            self.scenarios.append({"scenario": text(event, "scenario"), "title": text(event, "title"), "from": t, "to": None})
+            self.scenarios.append({"scenario": text(event, "scenario"), "title": text(event, "title"),
+                                   "from": t, "to": None})
             return
         for scenario in reversed(self.scenarios):
             if scenario["scenario"] == text(event, "scenario") and scenario["to"] is None:
@@ -140,7 +141,8 @@ class History:
 
     def on_fault(self, t, event, file):
         fault = self.faults.setdefault(text(event, "id"), {
-            "id": text(event, "id"), "kind": "", "nodes": [], "clients": [], "says": "", "proof": "", "from": t, "to": None})
+            "id": text(event, "id"), "kind": "", "nodes": [], "clients": [], "says": "", "proof": "",
+            "from": t, "to": None})
         for field in ("kind", "says", "proof"):
             fault[field] = text(event, field) or fault[field]
         for field in ("nodes", "clients"):

@@ -138,7 +138,8 @@ def node_lanes(past, run, began, span):
             if spans and spans[-1][1:] == [state, role]:
                 continue
             spans.append([t - began, state, role])
-        lanes.append({"id": number, "label": node.get("label") or f"node {number}", "address": node.get("address", ""), "spans": spans})
+        lanes.append({"id": number, "label": node.get("label") or f"node {number}",
+                      "address": node.get("address", ""), "spans": spans})
     return lanes
 
 
@@ -166,4 +167,5 @@ def stops(past, began, span):
             since[process] = t - began
         elif what == "died":
             spans.append({"process": process, "what": "died", "from": t - began, "to": t - began})
-    return spans + [{"process": process, "what": "stopped", "from": begun, "to": span} for process, begun in since.items()]
+    spans += [{"process": process, "what": "stopped", "from": begun, "to": span} for process, begun in since.items()]
+    return spans

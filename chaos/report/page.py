@@ -59,7 +59,8 @@ def facts(run, everything):
     lasted = run["ended_us"] - run["began_us"] if "began_us" in run and "ended_us" in run else None
     known = [("began", run.get("wall_began", "?").replace("T", " ").replace("Z", " UTC")),
              ("lasted", words.duration(lasted)),
-             ("nodes", f"{len(run.get('nodes', []))} in {run.get('mode', 'unknown mode')}"), ("seed", run.get("seed", "?")),
+             ("nodes", f"{len(run.get('nodes', []))} in {run.get('mode', 'unknown mode')}"),
+             ("seed", run.get("seed", "?")),
              ("asked for a lock", words.count(sum(len(one[1].sections) for one in everything), "time")),
              *run.get("versions", {}).items()]
     listed = "".join(f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>" for name, value in known)
@@ -74,14 +75,17 @@ def unread(notes):
 
 
 def promises(series, verdict):
-    lines = "".join(f"<li>{tables.mark(mark)} <span>{safe(line)}</span></li>" for mark, line in words.held(series, verdict))
+    lines = "".join(f"<li>{tables.mark(mark)} <span>{safe(line)}</span></li>"
+                    for mark, line in words.held(series, verdict))
     return f'<ul class="promises">{lines}</ul>'
 
 
 def card(index, chip, series, past, verdict, described, *_):
     found = real(described["violations"])
-    jump = (f'<a class="jump" href="#v-{index}-{found[0]}">Go to the first of {words.count(len(found), "violation")}</a>' if found
-            else f'<a href="#series-{index}">Go to the drawing</a>')
+    jump = f'<a href="#series-{index}">Go to the drawing</a>'
+    if found:
+        first = f'the first of {words.count(len(found), "violation")}' if len(found) > 1 else "the violation"
+        jump = f'<a class="jump" href="#v-{index}-{found[0]}">Go to {first}</a>'
     return (f'<article class="card {chip[0]}"><h3>{safe(series["title"])}</h3>'
             f'<p class="chip {chip[0]}">{tables.mark(chip[0])} {safe(chip[1])}</p>'
             f'<p class="tried">{safe(words.tried(past))}</p>'
@@ -92,11 +96,13 @@ def block(index, chip, series, past, verdict, described, _, notes):
     left = (verdict or {}).get("leftovers") or past.left
     left = f'<p class="left">Left behind: {", ".join(safe(key) for key in left[:20])}</p>' if left else ""
     thinned = described["left_out"]
-    thinned = (f'<p class="thinned">This series is long: {words.number(thinned)} sections without a violation are left out of '
-               "the drawing, evenly; the words and tables count them all.</p>") if thinned else ""
-    faults = (f'<details class="faults-of"><summary>{words.count(len(described["faults"]), "fault")}, one by one</summary>'
+    thinned = (f'<p class="thinned">This series is long: {words.number(thinned)} sections without a violation are left '
+               "out of the drawing, evenly; the words and tables count them all.</p>") if thinned else ""
+    made = words.count(len(described["faults"]), "fault")
+    faults = (f'<details class="faults-of"><summary>{made}, one by one</summary>'
               f'{tables.faults_of(index, past, verdict, described)}</details>') if described["faults"] else ""
     return (f'<section class="series" id="series-{index}" data-series="{index}"><h2>{safe(series["title"])} '
             f'<span class="chip {chip[0]}">{tables.mark(chip[0])} {safe(chip[1])}</span></h2>'
             f'{unread(notes)}{left}{tables.violation_list(index, described, series)}{faults}{thinned}'
-            f'<div class="timeline" data-series="{index}"><p class="loading">The drawing needs JavaScript.</p></div></section>')
+            f'<div class="timeline" data-series="{index}"><p class="loading">The drawing needs JavaScript.</p></div>'
+            '</section>')

@@ -74,7 +74,8 @@ def check_run(path, run):
 
 
 def kind(value):
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
+             float: "a number"}
     if value is None:
         return "missing"
     return "empty" if value in ("", [], {}) else names[type(value)]
@@ -100,7 +101,8 @@ def read_verdict(folder, notes):
 
 def with_problems(verdict, series, notes):
     """What the harness itself complained of ("problems" of a series in run.json) counts as what the judge did."""
-    known = shapes.kept(series.get("problems"), shapes.VERDICT["problems"], f"run.json: problems of {series['id']}", notes)
+    where = f"run.json: problems of {series['id']}"
+    known = shapes.kept(series.get("problems"), shapes.VERDICT["problems"], where, notes)
     found = [problem for problem in (known[0] if known else []) if problem not in (verdict or {}).get("problems", [])]
     if verdict is None:
         for problem in found:

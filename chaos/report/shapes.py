@@ -37,7 +37,7 @@ RUN = {
 
 
 def fit(value, shape, where, notes):
-    """The part of value that has the shape. Fields that are unknown or null are left out in silence, odd ones with a note."""
+    """The part of value that has the shape. Unknown fields and null are left out in silence, odd ones with a note."""
     if isinstance(shape, dict):
         if not isinstance(value, dict):
             raise Odd("an object")

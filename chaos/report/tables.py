@@ -49,7 +49,8 @@ def matrix(everything):
     rows = []
     for kind, says in kinds.items():
         cells = "".join(matrix_cell(index, kind, *one) for index, one in enumerate(everything))
-        rows.append(f'<tr><th scope="row">{safe(words.kind_in_words(kind))}<small>{safe(says)}</small></th>{cells}</tr>')
+        head = f"{safe(words.kind_in_words(kind))}<small>{safe(says)}</small>"
+        rows.append(f'<tr><th scope="row">{head}</th>{cells}</tr>')
     return (f'<div class="scroll"><table class="matrix"><thead><tr><th scope="col">fault</th>{heads}</tr></thead>'
             f'<tbody>{"".join(rows)}</tbody></table></div>')
 
@@ -63,8 +64,9 @@ def matrix_cell(index, kind, series, past, verdict, packed):
     if verdict is None:
         return f'<td>{mark(words.UNKNOWN)} {len(faults)}×</td>'
     if not found:
-        kind_of_mark = words.HELD if series["expect"] == "clean" else words.TOLD
-        return f'<td>{mark(kind_of_mark, "no violation")} {len(faults)}×{", held" if kind_of_mark == words.HELD else ""}</td>'
+        if series["expect"] == "clean":
+            return f'<td>{mark(words.HELD)} {len(faults)}×, held</td>'
+        return f'<td>{mark(words.TOLD, "no violation")} {len(faults)}×</td>'
     said = words.count(len(found), "violation")
     return (f'<td>{mark(words.bad(series))} {len(faults)}×, '
             f'<a class="jump" href="#v-{index}-{found[0]}">{said}</a></td>')
@@ -91,7 +93,8 @@ def faults_of(index, past, verdict, packed):
     heads = "".join(f'<th scope="col">{head}<small>{unit}</small></th>' for head, unit in (
         ("fault", ""), ("what was done", ""), ("lasted", ""), ("grants per second", "before / during / after"),
         ("median wait", "before / during / after"), ("99 % waited less than", "before / during / after"),
-        ("first grant", "after it healed"), ("quick grants", "within 3 × healthy median"), ("proof", "that it took effect")))
+        ("first grant", "after it healed"), ("quick grants", "within 3 × healthy median"),
+        ("proof", "that it took effect")))
     return (f'<div class="scroll tall"><table class="faults"><thead><tr>{heads}</tr></thead>'
             f'<tbody>{"".join(rows)}</tbody></table></div>')
 

@@ -68,7 +68,8 @@ def refusals(past):
     for section in past.sections:
         if section.fate == history.FAILED:
             errors[section.error] = errors.get(section.error, 0) + 1
-    each = ", ".join(f"{kind_in_words(error)} {number(times)}" for error, times in sorted(errors.items(), key=lambda one: -one[1]))
+    often_first = sorted(errors.items(), key=lambda one: -one[1])
+    each = ", ".join(f"{kind_in_words(error)} {number(times)}" for error, times in often_first)
     return f"{number(sum(errors.values()))} refused" + (f" ({each})" if errors else "")
 
 
@@ -76,7 +77,8 @@ def clients(past):
     """Which client, and how it was used: "redlock, guarded and fenced, leases of 2 s"."""
     kinds = []
     for first in past.workers.values():
-        guards = " and ".join(word for field, word in (("guard", "guarded"), ("fencing", "fenced")) if first.get(field) is True)
+        used = [word for field, word in (("guard", "guarded"), ("fencing", "fenced")) if first.get(field) is True]
+        guards = " and ".join(used)
         ttl = first.get("ttl_us")
         kind = (f"{history.text(first, 'client', 'unknown client')}, {guards or 'neither guarded nor fenced'}"
                 + (f", leases of {duration(ttl)}" if whole(ttl) else ""))
@@ -92,8 +94,9 @@ def tried(past):
     threads = len({section.thread for section in past.sections})
     workers = len({section.process for section in past.sections})
     names = len({section.name for section in past.sections})
-    words = (f"{clients(past)}{count(workers, 'program')} with {count(threads, 'thread')} asked {count(len(past.sections), 'time')} for "
-             f"{'one lock' if names == 1 else count(names, 'lock')}: {number(granted)} granted, {refusals(past)}")
+    words = (f"{clients(past)}{count(workers, 'program')} with {count(threads, 'thread')} asked "
+             f"{count(len(past.sections), 'time')} for {'one lock' if names == 1 else count(names, 'lock')}: "
+             f"{number(granted)} granted, {refusals(past)}")
     words += f", {number(silent)} without an answer." if silent else "."
     kinds = {}
     for fault in past.faults.values():
@@ -167,8 +170,8 @@ def stale(series, verdict):
     plain, refused, accepted = (writes.get(field) for field in ("plain", "fenced_refused", "fenced_accepted"))
     if not (plain or refused or accepted):
         return (HELD, "No write came too late, after those of a later holder.") if series["expect"] == "clean" else None
-    words = (f"Writes that came too late, after those of a later holder: the register without protection took {number(plain)}; "
-             f"the one that checks fencing numbers refused {number(refused)} and took {number(accepted)}.")
+    words = (f"Writes that came too late, after those of a later holder: the register without protection took "
+             f"{number(plain)}; the one that checks fencing numbers refused {number(refused)} and took {number(accepted)}.")
     return (bad(series) if accepted else HELD if series["expect"] == "clean" else TOLD), words
 
 
@@ -181,7 +184,8 @@ def progress(series, verdict):
 
 
 def availability(verdict):
-    rows = [row for row in listed(verdict, "availability") if row.get("tried", 0) > 0 and "granted_within_3x_median" in row]
+    rows = [row for row in listed(verdict, "availability")
+            if row.get("tried", 0) > 0 and "granted_within_3x_median" in row]
     if not rows:
         return None
     sums = {}
@@ -194,11 +198,13 @@ def availability(verdict):
 
 
 def healing(verdict):
-    times = [phase["first_grant_after_heal_us"] for phase in listed(verdict, "phases") if "first_grant_after_heal_us" in phase]
+    times = [phase.get("first_grant_after_heal_us") for phase in listed(verdict, "phases")]
+    times = [time for time in times if time is not None]
     if not times:
         return None
-    return TOLD, (f"After a fault healed and a quorum could vote, the first lock was granted within {duration(max(times))} "
-                  f"at the latest, in the median {duration(statistics.median(times))} ({count(len(times), 'fault')}).")
+    return TOLD, (f"After a fault healed and a quorum could vote, the first lock was granted within "
+                  f"{duration(max(times))} at the latest, in the median {duration(statistics.median(times))} "
+                  f"({count(len(times), 'fault')}).")
 
 
 def problems(verdict):

@@ -45,10 +45,13 @@ class Lanes {
     const height = shown.length > 12 ? 12 : 18;
     if (own.length && fought.length) {
       // Nobody else ever wanted them, so there is little to see.
-      this.add({kind: "more", label: `${own.length} of one thread`, title: `${times(own.length, "lock")} that only one thread took`,
-                place: "own", open, toggles: true, height: 24});
+      const title = `${times(own.length, "lock")} that only one thread took`;
+      this.add({kind: "more", label: `${own.length} of one thread`, title, place: "own", open, toggles: true, height: 24});
     }
-    for (const one of shown) this.add({kind: "lock", label: one.name, claims: one, height: one.depth * (one.depth > 1 ? Math.max(11, height - 5) : height)});
+    for (const one of shown) {
+      const row = one.depth > 1 ? Math.max(11, height - 5) : height;
+      this.add({kind: "lock", label: one.name, claims: one, height: one.depth * row});
+    }
   }
 
   workers(opened) {
@@ -61,10 +64,12 @@ class Lanes {
       const count = group.last - group.first, open = opened.has(place);
       const title = `${group.client}, ${times(count, "thread")}, ${group.guard ? "guarded" : "not guarded"}, ` +
         `${group.fencing ? "fenced" : "not fenced"}`;
-      this.add({kind: "group", label: group.name, title, group, place, open, toggles: count > 0, height: groups.length > 12 ? 22 : 28});
+      const tall = groups.length > 12 ? 22 : 28;
+      this.add({kind: "group", label: group.name, title, group, place, open, toggles: count > 0, height: tall});
       if (!open) return;
       for (let thread = group.first; thread < group.last; ++thread) {
-        this.add({kind: "thread", label: height >= 10 ? threads[thread].name : "", thread: threads[thread], place, inner: true, height});
+        const label = height >= 10 ? threads[thread].name : "";
+        this.add({kind: "thread", label, thread: threads[thread], place, inner: true, height});
       }
     });
   }

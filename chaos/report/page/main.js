@@ -49,7 +49,8 @@ async function start() {
       timelines[place] = new Timeline(element, await unpack(place));
     } catch (error) {
       element.textContent = typeof DecompressionStream === "undefined"
-        ? "The drawing needs a browser of 2023 or later (DecompressionStream)." : `The drawing failed: ${error.message}`;
+        ? "The drawing needs a browser of 2023 or later (DecompressionStream)."
+        : `The drawing failed: ${error.message}`;
       console.error(error);
     }
     if (location.hash.split("-")[1] === String(place)) follow(location.hash);

@@ -82,7 +82,8 @@ function paintStops(brush, series, lanes) {
 function lanesOf(series, lanes, section) {
   const thread = series.threads[series.thread[section]], name = series.columns.names[series.columns.name[section]];
   return lanes.list.filter(lane => (lane.kind === "thread" && lane.thread === thread) ||
-    (lane.kind === "group" && !lane.open && lane.place === thread.group) || (lane.kind === "lock" && lane.label === name));
+    (lane.kind === "group" && !lane.open && lane.place === thread.group) ||
+    (lane.kind === "lock" && lane.label === name));
 }
 
 function paintLate(brush, series, lanes) {

@@ -45,8 +45,8 @@ class Overview {
   }
 
   paint(theme) {
-    const {series, width} = this, h = OVERVIEW_HEIGHT;
-    const c = sized(this.canvas, width, h), brush = new Brush(c, theme, width, -this.zoom.edge, this.zoom.span + this.zoom.edge);
+    const {series, width, zoom} = this, h = OVERVIEW_HEIGHT, c = sized(this.canvas, width, h);
+    const brush = new Brush(c, theme, width, -zoom.edge, zoom.span + zoom.edge);
     const counts = new Float32Array(width + 1);
     for (let i = 0; i < series.n; ++i) {
       if (series.fate[i] === GRANTED) ++counts[Math.max(0, Math.min(width, Math.floor(brush.x(series.got[i]))))];
@@ -61,7 +61,8 @@ class Overview {
     for (let x = 0; x < width; ++x) if (counts[x]) c.fillRect(x, h - Math.max(1, (h - 8) * counts[x] / most), 1, h);
     c.globalAlpha = 1;
     for (const violation of series.violationsByLength) {
-      brush.band(violation.from, violation.to, 0, h, violation.kind === "stall" ? theme.hatch.stall : theme.violation, 2);
+      const style = violation.kind === "stall" ? theme.hatch.stall : theme.violation;
+      brush.band(violation.from, violation.to, 0, h, style, 2);
     }
   }
 }

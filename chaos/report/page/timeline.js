@@ -1,9 +1,15 @@
 // One series as a drawing: the labels, the canvas, its axis, the buttons, and what keys and pointers do.
 
-const LEGEND = [["hold", "holding"], ["wait", "waiting"], ["fail", "refused"], ["violation", "violation"], ["stall", "stall, or no quorum"],
-                ["up", "node up"], ["down", "down"], ["stopped", "stopped"], ["cut", "cut off"], ["settling", "settling"],
-                ["fault", "fault"], ["median", "median wait"], ["high", "99 % below"], ["fence", "late write, refused by its fencing number", "◆"],
-                ["fence", "late write, taken", "◇"], ["text", "process killed", "✕"]];
+// What the swatches and signs mean; the third is a sign in place of a swatch.
+const LEGEND = [
+  ["hold", "holding"], ["wait", "waiting"], ["fail", "refused"], ["violation", "violation"],
+  ["stall", "stall, or no quorum"],
+  ["up", "node up"], ["down", "down"], ["stopped", "stopped"], ["cut", "cut off"], ["settling", "settling"],
+  ["fault", "fault"], ["median", "median wait"], ["high", "99 % below"],
+  ["fence", "late write, refused by its fencing number", "◆"], ["fence", "late write, taken", "◇"],
+  ["text", "process killed", "✕"]];
+const HINT = "Wheel, pinch or double click zooms; drag moves; shift and drag picks a span; keys: + − ← → 0, n and p for " +
+  "violations. Where sections are narrower than a pixel, the height of a column is their share of the time.";
 
 class Timeline {
   constructor(element, series) {
@@ -24,8 +30,8 @@ class Timeline {
     const body = this.root.append("div").attr("class", "body");
     this.labels = body.append("div").attr("class", "labels");
     this.stage = body.append("div").attr("class", "stage").attr("tabindex", 0).attr("role", "application")
-      .attr("aria-label", `Timeline of ${series.title}. Plus and minus zoom, arrow keys move, 0 shows all, n and p go to the ` +
-        "next and previous violation.");
+      .attr("aria-label", `Timeline of ${series.title}. Plus and minus zoom, arrow keys move, 0 shows all, ` +
+        "n and p go to the next and previous violation.");
     this.canvas = this.stage.append("canvas").node();
     this.legend();
     this.zoom = new Zoom(this.stage.node(), series.span, () => this.redraw());
@@ -59,8 +65,7 @@ class Timeline {
     const items = this.root.append("ul").attr("class", "legend").selectAll("li").data(LEGEND).enter().append("li");
     items.append("i").attr("class", entry => `swatch ${entry[0]}`).text(entry => entry[2] || "");
     items.append("span").text(entry => entry[1]);
-    this.root.append("p").attr("class", "hint").text("Wheel, pinch or double click zooms; drag moves; shift and drag picks a span; " +
-      "keys: + − ← → 0, n and p for violations. Where sections are narrower than a pixel, the height of a column is their share of the time.");
+    this.root.append("p").attr("class", "hint").text(HINT);
   }
 
   listen() {
@@ -74,10 +79,11 @@ class Timeline {
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const keys = {"+": () => this.zoom.by(2), "=": () => this.zoom.by(2), "-": () => this.zoom.by(0.5), "0": () => this.zoom.all(),
-                  Home: () => this.zoom.all(), ArrowLeft: () => this.zoom.move(-0.2), ArrowRight: () => this.zoom.move(0.2),
+    const {zoom} = this;
+    const keys = {"+": () => zoom.by(2), "=": () => zoom.by(2), "-": () => zoom.by(0.5), "0": () => zoom.all(),
+                  Home: () => zoom.all(), ArrowLeft: () => zoom.move(-0.2), ArrowRight: () => zoom.move(0.2),
                   n: () => this.step(1), p: () => this.step(-1), Escape: hideTip};
-    if (!keys[event.key]) return;
+    if (!Object.hasOwn(keys, event.key)) return;
     event.preventDefault();
     keys[event.key]();
   }
@@ -114,8 +120,9 @@ class Timeline {
     if (!violation) return;
     this.selected = place;
     const around = Math.max(2000, (violation.to - violation.from) * 1.5);
-    this.detail.attr("hidden", null).text(`${violation.kind} at ${moment(violation.from, 10)}: ${wordsOfViolation(violation)}` +
-      (violation.fault ? `, fault ${violation.fault}` : ""));
+    const during = violation.fault ? `, fault ${violation.fault}` : "";
+    this.detail.attr("hidden", null).classed("mild", violation.kind === "stall")
+      .text(`${violation.kind} at ${moment(violation.from, 10)}: ${wordsOfViolation(violation)}${during}`);
     this.zoom.show(violation.from - around, violation.to + around);
     this.redraw();
   }
@@ -148,7 +155,8 @@ class Timeline {
     const rows = this.labels.style("height", `${this.lanes.height}px`).selectAll(".lane").data(this.lanes.list);
     rows.exit().remove();
     const all = rows.enter().append("div").merge(rows);
-    all.attr("class", lane => `lane ${lane.kind}${lane.inner ? " inner" : ""}`).attr("title", lane => lane.title || null)
+    all.attr("class", lane => `lane ${lane.kind}${lane.inner ? " inner" : ""}`)
+      .attr("title", lane => lane.title || null)
       .style("top", lane => `${lane.y}px`).style("height", lane => `${lane.h}px`).text(null);
     all.filter(lane => !lane.toggles).append("span").text(lane => lane.label);
     all.filter(lane => lane.toggles).append("button").attr("type", "button").attr("aria-expanded", lane => lane.open)
@@ -156,7 +164,8 @@ class Timeline {
         if (lane.open) this.opened.delete(lane.place); else this.opened.add(lane.place);
         this.layout();
         // The button was made anew; who opened it by key goes on from there.
-        this.labels.selectAll(".lane").filter(one => one.toggles && one.place === lane.place).select("button").node().focus();
+        this.labels.selectAll(".lane").filter(one => one.toggles && one.place === lane.place).select("button").node()
+          .focus();
       });
     all.filter(lane => lane.kind === "latency").append("svg").attr("aria-hidden", "true").attr("height", latency.h)
       .append("g").call(g => this.latencyAxis(g));
@@ -196,8 +205,9 @@ class Timeline {
 
   drawLane(brush, lane) {
     const {series, theme} = this;
-    if (lane.kind === "scenarios") paintBands(brush, series.scenarios, lane, theme.scenario, one => one.title || inWords(one.scenario));
-    if (lane.kind === "faults") paintBands(brush, series.faults, lane, theme.fault, one => `${one.id} ${inWords(one.kind)}`);
+    const nameOf = {scenarios: one => one.title || inWords(one.scenario), faults: one => `${one.id} ${inWords(one.kind)}`};
+    if (lane.kind === "scenarios") paintBands(brush, series.scenarios, lane, theme.scenario, nameOf.scenarios);
+    if (lane.kind === "faults") paintBands(brush, series.faults, lane, theme.fault, nameOf.faults);
     if (lane.kind === "node") paintNode(brush, series, lane);
     if (lane.kind === "quorum") paintQuorum(brush, series, lane);
     if (lane.kind === "latency") paintLatency(brush, series, lane, this.waits);
@@ -212,7 +222,8 @@ class Timeline {
     const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10(ticks.length > 1 ? ticks[1] - ticks[0] : 1))));
     // A label that would be cut, or run into its neighbour on the left, is left out.
     const cut = (x, label) => x < label.length * 3.5 || x > this.width - label.length * 2.5 ? "" : label;
-    this.axis.attr("width", this.width).call(d3.axisTop(scale).tickValues(ticks).tickSize(5).tickFormat(t => cut(scale(t), t.toFixed(digits))))
+    const axis = d3.axisTop(scale).tickValues(ticks).tickSize(5).tickFormat(t => cut(scale(t), t.toFixed(digits)));
+    this.axis.attr("width", this.width).call(axis)
       .selectAll("g.tick, path.domain").attr("transform", function (t) {
         return this.nodeName === "path" ? "translate(0,21)" : `translate(${scale(t)},21)`;
       });
@@ -222,7 +233,8 @@ class Timeline {
 
   tell() {
     const {from, to} = this.zoom, {violations} = this.series, step = (to - from) / 1000;
-    this.range.text(`${moment(Math.max(0, from), step)} to ${moment(Math.min(this.series.span, to), step)} (${duration(Math.min(this.series.span, to) - Math.max(0, from))} shown)`);
+    const begin = Math.max(0, from), end = Math.min(this.series.span, to);
+    this.range.text(`${moment(begin, step)} to ${moment(end, step)} (${duration(end - begin)} shown)`);
     if (this.counter) {
       const shown = violations.filter(one => one.to >= from && one.from <= to).length;
       this.counter.text(this.selected < 0 ? `${howMany(violations)}, ${grouped(shown)} in view`

@@ -250,24 +250,21 @@ class Page(InBrowser):
             self.assertIn(word, told)
         self.assertIn("up", self.hover(self.GUARDED, "node", 50_000))
         self.assertIn("5 of 5", self.hover(self.GUARDED, "quorum", 50_000))
-        claim = self.guarded.claims[40]
-        middle = (claim["granted"] + claim["end"]) / 2 - self.guarded.began
-        lane = list({one["name"]: 0 for one in self.guarded.claims}).index(claim["name"])
-        self.assertEqual(lane, 0)
-        for _ in range(9):
-            self.stage(self.GUARDED).send_keys("+")
-        # Bring the claim into view: keys have zoomed to the middle of the series.
-        begin, end = self.view(self.GUARDED)
-        inside = next(one for one in self.guarded.claims if begin < one["granted"] - self.guarded.began < one["end"] - self.guarded.began < end)
-        lanes = self.js("return [...document.querySelectorAll('.timeline')[0].querySelectorAll('.lane.lock')].map(one => one.textContent)")
-        inside = next(one for one in self.guarded.claims if one["name"] == lanes[0]
-                      and begin < one["granted"] - self.guarded.began < one["end"] - self.guarded.began < end)
-        middle = (inside["granted"] + inside["end"]) / 2 - self.guarded.began
-        told = self.hover(self.GUARDED, "lock", middle)
-        for word in (f'{inside["w"]} #{inside["id"]}', inside["name"], "granted", "held for", "fencing number", str(inside["fence"]), "token"):
-            self.assertIn(word, told)
         self.hover(self.GUARDED, "heading", 0, x=5)
         self.assertEqual(self.tip(), "")
+
+    def test_hover_tells_all_of_a_section(self):
+        for _ in range(9):
+            self.stage(self.GUARDED).send_keys("+")
+        begin, end = self.view(self.GUARDED)
+        lock = self.timeline(self.GUARDED).find_element(By.CSS_SELECTOR, ".lane.lock").text
+        began = self.guarded.began
+        claim = next(one for one in self.guarded.claims
+                     if one["name"] == lock and begin < one["granted"] - began < one["end"] - began < end)
+        told = self.hover(self.GUARDED, "lock", (claim["granted"] + claim["end"]) / 2 - began)
+        for word in (f'{claim["w"]} #{claim["id"]}', lock, "granted", "held for", "fencing number", str(claim["fence"]),
+                     "token"):
+            self.assertIn(word, told)
 
     def test_click_leads_from_the_summary_to_red(self):
         whole = self.width(self.PLAIN)
