@@ -46,7 +46,7 @@ class Lanes {
     if (own.length && fought.length) {
       // Nobody else ever wanted them, so there is little to see.
       const title = `${times(own.length, "lock")} that only one thread took`;
-      this.add({kind: "more", label: `${own.length} of one thread`, title, place: "own", open, toggles: true, height: 24});
+      this.add({kind: "more", label: `${own.length} more`, title, place: "own", open, toggles: true, height: 24});
     }
     for (const one of shown) {
       const row = one.depth > 1 ? Math.max(11, height - 5) : height;

@@ -218,10 +218,11 @@ class Timeline {
 
   drawAxis(c) {
     const scale = d3.scaleLinear().domain([this.zoom.from / 1e6, this.zoom.to / 1e6]).range([0, this.width]);
-    const ticks = scale.ticks(Math.max(2, Math.floor(this.width / 110)));
+    const fine = Math.max(0, Math.ceil(-Math.log10((this.zoom.to - this.zoom.from) / 8e6)));  // digits of a label, about
+    const ticks = scale.ticks(Math.max(2, Math.floor(this.width / (65 + 9 * fine))));
     const digits = Math.max(0, Math.min(6, Math.ceil(-Math.log10(ticks.length > 1 ? ticks[1] - ticks[0] : 1))));
     // A label that would be cut, or run into its neighbour on the left, is left out.
-    const cut = (x, label) => x < label.length * 3.5 || x > this.width - label.length * 2.5 ? "" : label;
+    const cut = (x, label) => x < label.length * 3.5 - 5 || x > this.width - label.length * 2.5 ? "" : label;
     const axis = d3.axisTop(scale).tickValues(ticks).tickSize(5).tickFormat(t => cut(scale(t), t.toFixed(digits)));
     this.axis.attr("width", this.width).call(axis)
       .selectAll("g.tick, path.domain").attr("transform", function (t) {
