@@ -147,7 +147,7 @@ async def run(args, place, watcher):
         verdict["ok"] = verdict["as_expected"] and not verdict["problems"]
         terminal.verdict(series, verdict)
         verdicts[series.id] = verdict
-        record["ended_us"] = c.now_us()
+        record["ended_us"], record["series"][-1]["problems"] = c.now_us(), verdict["problems"]
         (out / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     await report(out, terminal)
     if args.json:
