@@ -25,7 +25,7 @@ struct Bounds {
   std::array<std::uint8_t, kMostClients> calls{1, 1, 0};
   // The first so many clients extend; the others do not.
   std::uint8_t watchdogs = 0;
-  // Clients beyond A and B hear at once what nodes did, and hold until they must give up.
+  // C is reduced: it asks a majority in one moment, deletes at once, and holds until it must give up.
   std::uint8_t ticks = 6;
   std::uint8_t breaks = 0;    // connections that break
   std::uint8_t timeouts = 0;  // votes that are given up before their answer comes
@@ -34,6 +34,8 @@ struct Bounds {
   std::uint8_t outages = 0;     // of all nodes at once
   std::uint8_t loss_kinds = 7;  // bits of LossKind
   bool mended_at_once = false;  // a third party is there at the moment of the loss, and at no other
+  bool keep = false;            // nobody releases
+  bool alone = false;           // there is no third party
   std::uint8_t alarms = 0;      // third parties that make a node settle that is as marked
   std::uint8_t jumps = 0;       // of a node's clock, forward
   std::uint8_t jump_ticks = 5;

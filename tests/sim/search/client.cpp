@@ -31,13 +31,14 @@ void Model::begin_call(State& state, int client) const {
   step_session(state, client, {.kind = EventKind::begin});
 }
 
-// A reduced client reaches a majority at the moment when it asks, and the others some time later or never.
+// A reduced client reaches some nodes at the moment when it asks, and the others never.
 void Model::begin_reduced(State& state, int client, unsigned reached) const {
   begin_call(state, client);
   for (int n = 0; n < kNodes; ++n) {
     auto& link = state.callers[at(client)].links[at(n)];
-    if ((reached >> static_cast<unsigned>(n) & 1U) != 0 && !link.to_node.empty())
-      execute(state, client, n, link.to_node.pop(), true);
+    const bool reaches = (reached >> static_cast<unsigned>(n) & 1U) != 0;
+    while (reaches && !link.to_node.empty()) execute(state, client, n, link.to_node.pop(), true);
+    link.to_node.count = 0;
   }
 }
 

@@ -92,7 +92,8 @@ class Hasher {
 
 // What a guard remembers. Its instants that belong to a node say when it was verified, which is always within
 // the last two seconds here, and when it will be, which may be at any time. Clocks are apart by whole ticks,
-// but for the microseconds by which two samples may differ: far less than what would make a tick of another.
+// but for the microseconds by which two samples may differ: far less than a tick, so when it was read last
+// does not matter either.
 class GuardHasher {
  public:
   explicit GuardHasher(Hasher& to) : to_(to) {}
@@ -100,7 +101,9 @@ class GuardHasher {
   void operator()(const Instant& at) {
     if (!in_node_) to_(at);
   }
-  void operator()(const Micros& offset) { to_((offset.count() + kTick.count() * 1001 / 2) / kTick.count()); }
+  void operator()(const Micros& offset) {
+    if (offset < kEpoch) to_((offset.count() + kTick.count() * 1001 / 2) / kTick.count());
+  }
   template <class T>
   void operator()(const T& value) {
     to_(value);

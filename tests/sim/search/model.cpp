@@ -1,6 +1,8 @@
 // See model.h: what can happen next, and what happens to nodes.
 #include "sim/search/model.h"
 
+#include <algorithm>
+
 namespace redlock::search {
 
 using core::EventKind;
@@ -78,14 +80,20 @@ void Model::client_steps(const State& state, int c, std::vector<Step>& out) cons
     for (const int reached : {3, 5, 6, 7})
       if (reduced(c)) out.push_back(step(StepKind::begin, c, 0, reached));
   }
-  if (phase == Phase::held && !reduced(c)) out.push_back(step(StepKind::release, c, 0));
+  if (phase == Phase::held && !reduced(c) && !bounds_.keep) out.push_back(step(StepKind::release, c, 0));
   bool wakes = due(caller.session.deadline(now(state)), now(state));
   for (std::size_t i = 0; i < caller.cleans.size(); ++i)
     wakes = wakes || (caller.cleans[i] && due(caller.cleaning[i].deadline(now(state)), now(state)));
   if (wakes) out.push_back(step(StepKind::wake, c, 0));
-  if (bounds_.guard && state.at.looks < bounds_.looks && !reduced(c))
+  if (bounds_.guard && state.at.looks < bounds_.looks && !reduced(c) && worth_a_look(state))
     out.push_back(step(StepKind::glance, c, 0));
   for (int n = 0; n < kNodes; ++n) link_steps(state, c, n, out);
+}
+
+// A node that is as it was teaches nobody anything.
+bool Model::worth_a_look(const State& state) const {
+  return std::any_of(state.at.nodes.begin(), state.at.nodes.end(),
+                     [](const Node& node) { return !node.as_marked() || node.ahead != 0; });
 }
 
 void Model::link_steps(const State& state, int c, int n, std::vector<Step>& out) const {
@@ -130,7 +138,7 @@ bool Model::may_lose(const State& state, int n) const {
 // not vote until then anyway.
 bool Model::may_be_mended(const State& state, int n) const {
   const auto& node = state.at.nodes[at(n)];
-  if (!bounds_.guard || bounds_.mended_at_once || !node.wants_remedy()) return false;
+  if (!bounds_.guard || bounds_.mended_at_once || bounds_.alone || !node.wants_remedy()) return false;
   Node after = node;
   after.mend(node.remedy(), bounds_);
   const bool changes = after.settling != node.settling || after.mark != node.mark;

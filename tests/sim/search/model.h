@@ -43,6 +43,7 @@ class Model {
   void node_steps(const State& state, int node, std::vector<Step>& out) const;
   void client_step(State& state, const Step& step) const;
   void node_step(State& state, const Step& step) const;
+  [[nodiscard]] bool worth_a_look(const State& state) const;
   [[nodiscard]] bool may_lose(const State& state, int node) const;
   [[nodiscard]] bool may_be_mended(const State& state, int node) const;
   void lose(State& state, int node, LossKind kind) const;
@@ -82,9 +83,9 @@ class Model {
   }
   // Whether what a guard remembers can change by what it reads.
   [[nodiscard]] bool guards_learn() const { return bounds_.jumps > 0 || bounds_.looks > 0; }
-  // When something was sent or read; where it changes no guard, it would only multiply states.
+  // When something was sent or read; where no clock jumps it would only multiply states.
   [[nodiscard]] std::uint8_t read_clock(const State& state) const {
-    return guards_learn() ? state.at.tick : 0;
+    return bounds_.jumps > 0 ? state.at.tick : std::uint8_t{0};
   }
 
   Bounds bounds_;

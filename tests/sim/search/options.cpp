@@ -9,6 +9,12 @@
 
 #include "core/assert.h"
 
+#ifdef REDLOCK_SIM_BREAKS
+namespace redlock {
+int broken = 0;  // which of the guard's mutants this program is, see CMakeLists.txt
+}
+#endif
+
 namespace redlock::search {
 namespace {
 
@@ -40,6 +46,8 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {"--guard", &Bounds::guard, "with the guard"},
     {"--mended-at-once", &Bounds::mended_at_once, "a third party settles a node when it forgets, not later"},
+    {"--keep", &Bounds::keep, "leases are not released, and end by their time"},
+    {"--alone", &Bounds::alone, "no third party settles nodes"},
     {"--prompt", &Bounds::prompt, "answers that can only help whoever asked are heard at once"},
     {"--apart", &Bounds::apart, "anything may happen between a vote and its check"},
     {"--restart-shorter", &Bounds::restart_shorter, "wrong on purpose: settling begun again ends sooner"},
@@ -123,6 +131,13 @@ bool parse(int argc, char** argv, Options& options) {
       if (value == nullptr || !read(value, 4000000000U, options.most_states))
         return wrong(word, "a number up to 4000000000");
       ++i;
+#ifdef REDLOCK_SIM_BREAKS
+    } else if (word == "--break") {
+      std::uint64_t which = 0;
+      if (value == nullptr || !read(value, 99, which)) return wrong(word, "a number");
+      redlock::broken = static_cast<int>(which);
+      ++i;
+#endif
     } else if (word == "--plain") {
       options.guarded = false;
     } else if (word == "--guarded") {

@@ -16,12 +16,20 @@ const std::vector<Space>& spaces() {
       {"losses", false, "--guard --prompt --ticks 5 --losses 3 --loss-kinds resync --mended-at-once", 1684807,
        20},
       {"alarm", false, "--guard --prompt --ticks 5 --losses 1 --loss-kinds flush --alarms 1", 1975186, 19},
-      {"clock", false, "--guard --prompt --ticks 5 --jumps 1", 879213, 18},
+      {"clock", false, "--guard --prompt --ticks 5 --jumps 1", 181659, 18},
       {"late-answers", false, "--guard --ticks 4 --losses 1 --loss-kinds resync", 1294727, 21},
       {"late-requests", true, "--guard --prompt --ticks 4 --breaks 1 --losses 1 --loss-kinds resync,flush",
        641894, 18},
       {"healing", false, "--guard --prompt --watchdogs 1 --ticks 5 --losses 1 --loss-kinds resync", 1250624,
        26},
+      {"watched", false, "--guard --prompt --alone --ticks 5 --losses 1 --looks 1", 3746522, 22},
+      {"clock-mended", false, "--guard --prompt --alone --ticks 5 --jumps 1 --looks 1", 2833374, 20},
+      {"apart", false,
+       "--guard --prompt --apart --keep --ticks 4 --losses 1 --loss-kinds flush --mended-at-once", 4961209,
+       22},
+      {"three", false,
+       "--guard --prompt --keep --calls 1,1,1 --ticks 4 --losses 1 --loss-kinds resync --mended-at-once",
+       4819466, 19},
   };
   return all;
 }

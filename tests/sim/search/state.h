@@ -70,10 +70,10 @@ struct Answer {
 };
 
 struct Link {
-  Few<Word, 6> to_node;
-  Few<Word, 4> orphans;  // of a connection that broke: may still be executed, in order, or not
-  Few<Answer, 6> to_client;
-  Few<Asker, 4> unanswered;  // in order; the guard's own are not told
+  Few<Word, 8> to_node;
+  Few<Word, 8> orphans;  // of a connection that broke: may still be executed, in order, or not
+  Few<Answer, 8> to_client;
+  Few<Asker, 8> unanswered;  // in order; the guard's own are not told
   Answer half;               // a vote, or the check before it, that waits for the other one
   bool dead = false;         // the server behind it was restarted, and the client has not noticed
 };
