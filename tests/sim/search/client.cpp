@@ -8,7 +8,6 @@ namespace redlock::search {
 using core::EventKind;
 using core::Micros;
 using core::ReplyKind;
-using core::RequestKind;
 using Phase = core::Session::Phase;
 
 namespace {
