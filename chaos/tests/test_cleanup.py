@@ -105,9 +105,11 @@ class CleanupTest(unittest.TestCase):
         self.assertEqual(len(self.folders()), 1)
         again = self.start("--scenario", "nothing-of-that-name")  # ends at once, and leaves the folder alone
         again.communicate(timeout=60)
+        self.assertEqual(again.returncode, 64)
         self.assertEqual(len(self.folders()), 1)
-        again = self.start("--build", self.place / "empty")
+        again = self.start("--build", self.place / "empty", "--out", self.place / "again")
         again.communicate(timeout=60)
+        self.assertEqual(again.returncode, 69)
         self.assert_nothing_left()
 
 
