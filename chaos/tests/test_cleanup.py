@@ -47,6 +47,10 @@ def wait_for(condition, seconds=60):
     return False
 
 
+OWN_ENGINE = unittest.skipUnless(os.geteuid() == 0 and shutil.which("dockerd") and shutil.which("unshare"),
+                                 "a Docker engine of our own takes root and docker.io")
+
+
 class CleanupTest(unittest.TestCase):
     def setUp(self):
         self.temp = tempfile.TemporaryDirectory()
@@ -113,8 +117,24 @@ class CleanupTest(unittest.TestCase):
         self.assert_nothing_left()
 
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("dockerd") and shutil.which("unshare"),
-                         "a Docker engine of our own takes root and docker.io")
+    @OWN_ENGINE
+    def test_up_and_down(self):
+        def people(what):
+            return subprocess.run([sys.executable, "-B", CHAOS / what], capture_output=True, text=True, timeout=180,
+                                  env={**os.environ, "XDG_RUNTIME_DIR": str(self.place)}, check=False)
+        self.assertEqual(people("down").stdout, "nothing is up\n")
+        self.addCleanup(people, "down")
+        up = people("up")
+        self.assertEqual(up.returncode, 0, up.stderr)
+        first = up.stdout.splitlines()[0]
+        self.assertTrue(first.startswith("export REDLOCK_NODES=redis://"), first)
+        again = people("up")
+        self.assertEqual((again.returncode, len(again.stderr.splitlines())), (69, 1))
+        self.assertIn("chaos/down", again.stderr)
+        self.assertEqual(people("down").returncode, 0)
+        self.assert_nothing_left()
+
+    @OWN_ENGINE
     def test_containers_after_the_runner_was_killed(self):
         if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0:
             self.skipTest("a Docker engine runs here and is used")
