@@ -10,8 +10,9 @@ async def failover_stale(c, f):
     link = Proxy(c.proxy_program, node.master.address, 1, c.seed, host=c.deployment.host_seen_by_servers)
     await link.start()
     try:
-        await node.put_probe("old")
         await node.attach(by=(link.host, link.ports[0]))
+        await node.put_probe("old")
+        await node.wait_replicated("old")
         await link.tell("hold both")
         await node.put_probe("new")
         old = await node.master.run_id()

@@ -96,6 +96,14 @@ class Node:
             await asyncio.sleep(0.05)
         raise Broken(f"{self.replica.name} did not catch up with {self.master.name}")
 
+    async def wait_replicated(self, value, timeout=15):
+        """Until the probe has come to the replica: a master may send the stream some time after the data."""
+        for _ in range(timeout * 20):
+            if await self.replica.redis.call("GET", PROBE) == value:
+                return
+            await asyncio.sleep(0.05)
+        raise Broken(f"{self.replica.name} is sent nothing by {self.master.name}")
+
     async def detach(self):
         await self.replica.redis.call("REPLICAOF", "NO", "ONE")
         await self.replica.redis.call("FLUSHALL")
