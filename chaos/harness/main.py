@@ -25,7 +25,7 @@ from .processes import Processes
 from .programs import find_programs
 from .scenarios import SCENARIOS
 from .resp import RedisError
-from .sentinels import SENTINEL_SCENARIOS, Sentinels, known
+from .sentinels import SENTINEL_SCENARIOS, Sentinels
 from .series import ALL, Runner, chosen
 from .terminal import Terminal
 from .table import print_table
@@ -84,13 +84,11 @@ async def versions(programs):
     return {"redlock": redlock, "redis": redis}
 
 
-async def left_out(series, programs, build, adapters):
+async def left_out(series, build, adapters):
     """Why a series cannot be run here; None if it can."""
     try:
         if series.adapter:
             adapters[series.adapter] = await install(series.adapter, build)
-        if series.sentinels:
-            await known(programs["redlock"])
     except Failed as fault:
         return str(fault)
     return None
@@ -117,7 +115,7 @@ async def run(args, place, watcher):
     build, programs = find_programs(ROOT, args.build, wanted)
     adapters, skipped, terminal = {}, {}, Terminal()
     for series in wanted:
-        if why := await left_out(series, programs, build, adapters):
+        if why := await left_out(series, build, adapters):
             if args.series:
                 raise Failed(f"{series.id}: {why}")
             skipped[series.id] = why

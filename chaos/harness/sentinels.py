@@ -1,7 +1,7 @@
 """Three Sentinels that watch all five masters, and the series in which clients know the nodes by them alone."""
 import asyncio
 
-from .child import Broken, Failed, output
+from .child import Broken
 from .faults import fault
 from .resp import Redis
 
@@ -62,14 +62,6 @@ class Sentinels:
         for server in self._servers:
             if server.up:
                 await server.kill()
-
-
-async def known(redlock):
-    """Failed where the library does not know such URLs."""
-    try:
-        await output([redlock, "--nodes", "redis+sentinel://127.0.0.1:1/a", "config"])
-    except Failed:
-        raise Failed(f"{redlock} does not know redis+sentinel://; build it anew") from None
 
 
 @fault("sentinel_failover", "the master is killed, the Sentinels promote its replica, clients ask them where it is")

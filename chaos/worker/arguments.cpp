@@ -54,23 +54,6 @@ void check(const Arguments& a) {
   if (a.workload.names.empty()) refuse("--names is needed: the locks to work on, separated by commas");
 }
 
-// A comma ends a URL only where another begins behind it: in one URL the hosts of Sentinels have commas
-// between them.
-std::vector<std::string> urls_of(const std::string& list) {
-  std::vector<std::string> urls{""};
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string part = list.substr(at, end - at);
-    if (at != 0 &&
-        (part.find("://") != std::string::npos || urls.back().find("+sentinel://") == std::string::npos))
-      urls.emplace_back(part);
-    else
-      urls.back() += (at == 0 ? "" : ",") + part;
-    at = end + 1;
-  }
-  return urls;
-}
-
 }  // namespace
 
 Arguments parse_arguments(int argc, char** argv) {
@@ -84,7 +67,8 @@ Arguments parse_arguments(int argc, char** argv) {
   auto& work = a.workload;
   app.add_option("--id", a.id, "Name of this process, in every event");
   app.add_option_function<std::string>(
-         "--nodes", [&a](const std::string& list) { a.client.nodes = urls_of(list); }, "URLs of the masters")
+         "--nodes", [&a](const std::string& list) { a.client.nodes = split_node_urls(list); },
+         "URLs of the masters")
       ->required();
   app.add_option("--threads", a.threads, "Sections at a time")->check(CLI::Range(1, 1000));
   app.add_option("--names", work.names, "Locks that all workers share")->delimiter(',');
