@@ -192,9 +192,9 @@ def availability(verdict):
     for row in rows:
         asked, quick = sums.get(row.get("nodes_down", "some"), (0, 0))
         sums[row.get("nodes_down", "some")] = asked + row["tried"], quick + row["granted_within_3x_median"]
-    each = ", ".join(f"with {away} {100 * quick / asked:.1f} % of {number(asked)}"
+    each = ", ".join(f"{100 * quick / asked:.1f} % of {number(asked)} with {away} away"
                      for away, (asked, quick) in sorted(sums.items(), key=lambda one: str(one[0])))
-    return TOLD, f"Nodes away, and requests for a free lock granted within three times the healthy median: {each}."
+    return TOLD, f"Requests for a free lock that were granted within three times the healthy median: {each}."
 
 
 def healing(verdict):
