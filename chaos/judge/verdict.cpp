@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "verify/validity.h"
 #include "verify/registers.h"
+#include "verify/validity.h"
 
 namespace redlock::chaos {
 namespace {

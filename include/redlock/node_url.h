@@ -25,6 +25,7 @@ struct REDLOCK_API NodeUrl {
   // How the node is reached.
   enum class Transport : std::uint8_t { tcp, unix_socket, sentinel };
 
+  // A host and a port: of a Sentinel, or of the master that it names.
   struct Endpoint {
     std::string host;  // without brackets
     std::uint16_t port = 0;
