@@ -54,12 +54,14 @@ class Node:
                 return
         raise AssertionError("no redis-server could be started")
 
-    def start(self):
+    def server_line(self):
         log = os.path.join(self.folder, f"{self.port}.log")
+        return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                "--dir", self.folder, "--logfile", log, *self.options]
+
+    def start(self):
         self.process = subprocess.Popen(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-             "--dir", self.folder, "--logfile", log, *self.options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            self.server_line(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=end_with_us)
         end = time.monotonic() + LIMIT
         while time.monotonic() < end and self.process.poll() is None:

@@ -3,9 +3,8 @@
 import json
 import os
 import subprocess
-import time
 
-from support import LIMIT, Cluster, Node, ProgramTest, end_with_us, eventually, free_port, main
+from support import LIMIT, Cluster, Node, ProgramTest, eventually, free_port, main
 
 
 class Sentinel(Node):
@@ -15,7 +14,7 @@ class Sentinel(Node):
         self.masters = masters
         super().__init__(folder, *(["--requirepass", password] if password else []))
 
-    def start(self):
+    def server_line(self):
         path = os.path.join(self.folder, f"{self.port}.conf")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"port {self.port}\nbind 127.0.0.1\ndir {self.folder}\n")
@@ -24,18 +23,7 @@ class Sentinel(Node):
                 file.write(f"{option[2:]} {value}\n")
             for name, master in self.masters.items():
                 file.write(f"sentinel monitor {name} 127.0.0.1 {master.port} 1\n")
-        self.process = subprocess.Popen(
-            ["redis-server", path, "--sentinel"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, preexec_fn=end_with_us)
-        end = time.monotonic() + LIMIT
-        while time.monotonic() < end and self.process.poll() is None:
-            try:
-                self.command("PING")
-                return True
-            except OSError:
-                time.sleep(0.01)
-        self.kill()
-        return False
+        return ["redis-server", path, "--sentinel"]
 
 
 class BehindSentinel(ProgramTest):
