@@ -75,6 +75,10 @@ class Guarded : public ::testing::Test {
         holders.acquire("stock", {.ttl = guard ? kMaxTtl : kUnguardedTtl, .wait = 60s, .watchdog = false});
     EXPECT_TRUE(held) << held.error().message();
     if (!held) return outcome;
+    // A majority granted it; what the others were asked may be on its way yet, and would come after the
+    // fault.
+    for (const auto& server : servers)
+      EXPECT_TRUE(eventually([&] { return server->command({"EXISTS", "lock:stock"}) == "1"; }));
     const auto hurt_at = Clock::now();
     hurt();
     auto rival = rivals.acquire("stock", {.ttl = 1000ms, .wait = 120s});
