@@ -212,8 +212,15 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
       break;
     case LocalQueue::Place::full:
       if (once) {
+        // At the end of the turn, when a release that was called before has made room.
         impl_->later([this, call] {
-          if (auto* entry = impl_->find(call)) impl_->expire_in_queue(*entry);
+          auto* entry = impl_->find(call);
+          if (entry == nullptr) return;
+          if (impl_->queue.enter(entry->value.name.str(), call, 0) == LocalQueue::Place::head) {
+            impl_->heads.push_back(call);
+          } else {
+            impl_->expire_in_queue(*entry);
+          }
         });
         break;
       }

@@ -42,6 +42,23 @@ TEST_F(ClientTest, TheQueueIsFirstComeFirstServedAndHandedOnInTheSameTurn) {  //
   EXPECT_TRUE(host.client->quiet());
 }
 
+// The release is carried out at the end of the turn; who tries in the same turn comes behind it all the same.
+TEST_F(ClientTest, ATryBehindAReleaseInTheSameTurnIsNoContention) {
+  Caller holder(host), tries(host), late(host);
+  holder.acquire("x");
+  host.finish_turn();
+  all(kGranted);
+  holder.release();
+  tries.acquire("x", {.wait = 0ms});
+  late.acquire("x", {.wait = 0ms});
+  host.finish_turn();
+  ASSERT_TRUE(late.error) << "there is another one before it";
+  EXPECT_EQ(late.error->code, ErrorCode::contended);
+  all(kGranted);
+  all(kGranted);
+  EXPECT_TRUE(tries.lease) << tries.error->message();
+}
+
 TEST_F(ClientTest, ARefusedCallHasNoCallback) {
   FakeHost small(1, 1);
   Caller a(small), b(small), c(small);
