@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "verify/validity.h"
+
 namespace redlock::verify {
 namespace {
 
@@ -34,7 +36,7 @@ bool Promises::sent(const std::string& who, TokenId token, const Request& reques
   if (request.timeout > request.ttl / 4)
     fault_("a node may take longer than ttl/4: " + std::to_string(request.timeout.count()) + " us");
   if (!lease.rounds.empty() && lease.rounds.back().id == request.round) return false;
-  const TrueTime life = request.ttl - request.ttl / 100 - TrueTime{2000};
+  const TrueTime life = request.ttl - drift(request.ttl);
   lease.rounds.push_back({request.round, {request.sent.boot + life, request.sent.raw + life}, {}});
   return true;
 }
