@@ -93,7 +93,6 @@ TEST_F(GuardTest, EvictionSwitchedOnAndOff) {
       servers[i]->command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
       ASSERT_EQ(servers[i]->command({"EXISTS", "lock:stock"}), "0");
     }
-    std::this_thread::sleep_for(50ms);  // longer than what was read of it is good for
   };
   EXPECT_FALSE(outcome(true, evict).twice);
   EXPECT_TRUE(outcome(false, evict).twice);
