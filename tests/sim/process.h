@@ -84,6 +84,7 @@ class Process final : public client::Host, public Listener {
     client::RequestTag tag;
     Token token;
     core::Reply reply;
+    core::Fencing kept = core::kNoFencing;
     bool timed_out = false;
   };
   enum class LinkState : std::uint8_t { first_connect, up, down };

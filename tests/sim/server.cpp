@@ -62,6 +62,7 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
         answer.reply = {core::ReplyKind::failed, Cause::read_only};
       } else {
         answer.reply = redis_.execute(now, flight.request, flight.key);
+        answer.kept = redis_.kept_for(now, flight.request.token, flight.key);
         note_lateness(connection, flight);
       }
       break;
