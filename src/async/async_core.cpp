@@ -26,7 +26,7 @@ struct AsyncCore::Waiting {
 };
 
 AsyncCore::AsyncCore(uv_loop_t* loop, ClientOptions options, uv::Configuration configuration)
-    : home_(uv_os_getpid()),
+    : home_(uv::process_id()),
       loop_(loop),
       options_(std::move(options)),
       host_(std::make_unique<uv::UvHost>(loop, std::move(configuration.host))),
@@ -128,7 +128,7 @@ void AsyncCore::release(AsyncLeaseState& lease, AsyncLease::ReleaseCallback done
   if (!done) return client_->release(lease.call, {});
   const std::uint64_t number = next_release_++;
   releasing_.emplace(number, std::move(done));
-  client_->release(lease.call, [this, number](Released result, const std::vector<NodeReport>&) {
+  client_->release(lease.call, [this, number](Released result, const client::Reports&) {
     auto answered = releasing_.extract(number);
     if (answered) answered.mapped()(result);
   });

@@ -22,15 +22,14 @@ std::optional<Error> Client::Impl::not_now(const LockName& name) const {
       ErrorCode::overloaded, "as many calls as max_pending_calls allows await their answer already", {}, {}};
 }
 
-Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const AcquireOptions& options,
+Client::Impl::SessionEntry& Client::Impl::add_session(const LockName& name, const AcquireOptions& options,
                                                       AcquireCallback done, LeaseEvents events) {
-  const core::Instant now = host.now();
   core::Session::Setup setup;
   setup.nodes = nodes();
   setup.ttl = options.ttl;
   setup.min_validity = options.min_validity;
   setup.once = options.wait && options.wait->count() == 0;
-  if (options.wait && !setup.once) setup.give_up_at = now + core::Micros{*options.wait};
+  if (options.wait && !setup.once) setup.give_up_at = host.now() + core::Micros{*options.wait};
   setup.max_hold = options.max_hold;
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
@@ -40,8 +39,7 @@ Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const Acqui
   auto& entry = sessions.add();
   SessionSlot& slot = entry.value;
   slot.session = core::Session(setup);
-  slot.key = config.prefix + name.str();
-  slot.name = std::move(name);
+  slot.key.assign(config.prefix).append(name.str());
   slot.acquired = std::move(done);
   slot.events = std::move(events);
   slot.give_up_at = setup.give_up_at;
@@ -67,8 +65,9 @@ void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
     return;
   }
   Batch batch(*this);
-  entry.value.session.step(event, host.now(), batch.actions);
-  run(entry, batch.actions);
+  const core::Instant now = host.now();
+  entry.value.session.step(event, now, batch.actions);
+  run(entry, batch.actions, now);
 }
 
 // The random bits come first: T0 is read after them and before the first send, inside step() (S2).
@@ -89,7 +88,7 @@ void Client::Impl::trace(const SessionEntry& entry, const core::Action& action) 
   const auto valid_ms = [&] {
     return std::to_string(core::remaining(action.end, host.now()).count() / 1000) + " ms";
   };
-  const std::string lock = "lock " + printable(entry.value.name.str()) + ": ";
+  const std::string lock = "lock " + printable(name_of(entry)) + ": ";
   switch (action.kind) {
     case ActionKind::granted:
       return config.log(LogLevel::trace, lock + "granted, valid for " + valid_ms());
@@ -112,7 +111,7 @@ void Client::Impl::trace(const SessionEntry& entry, const core::Action& action) 
   }
 }
 
-void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
+void Client::Impl::run(SessionEntry& entry, const core::Actions& actions, core::Instant now) {
   SessionSlot& slot = entry.value;
   const RequestTag tag{entry.slot, entry.generation, {}, Machine::session};
   const auto tell_extension = [&](expected<core::Instant, Error> result) {
@@ -146,7 +145,10 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
         break;
       case ActionKind::renewed:
         if (slot.events.extended)
-          callbacks.emplace_back([tell = slot.events.extended, end = action.end] { tell(end); });
+          callbacks.emplace_back([this, call = CallId{entry.slot, entry.generation}, end = action.end] {
+            if (const auto* held = find(call); held && held->value.events.extended)
+              held->value.events.extended(end);
+          });
         break;
       case ActionKind::lost:
         if (slot.events.lost)
@@ -167,7 +169,7 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
   if (slot.session.phase() == Phase::ended) {
     drop(entry);
   } else {
-    reschedule(entry);
+    reschedule(entry, now);
   }
 }
 
@@ -183,7 +185,7 @@ void Client::Impl::answer(SessionEntry& entry, expected<Granted, Error> result) 
 // It never got to talk to a node: another caller of this client has the name.
 void Client::Impl::expire_in_queue(SessionEntry& entry) {
   Error why{ErrorCode::contended, "another caller in this process holds or awaits the lock", {}, {}};
-  const auto head = queue.head(entry.value.name.str());
+  const auto head = queue.head(name_of(entry));
   const SessionEntry* first = head ? find(*head) : nullptr;
   // The head itself may be failing for another reason; then that is what this caller waited for.
   if (first && first != &entry && first->value.session.phase() == Phase::backing_off &&
@@ -202,18 +204,16 @@ void Client::Impl::drop(SessionEntry& entry) {
     callbacks.emplace_back([done = std::move(done)] {
       done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
     });
-  const std::string name = entry.value.name.str();
-  const CallId call{entry.slot, entry.generation};
+  const auto next = queue.leave(name_of(entry), {entry.slot, entry.generation});
   sessions.remove(entry);
-  const auto next = queue.leave(name, call);
   if (!next || closed) return;
   heads.push_back(*next);
   host.wake_at_turn_end();
 }
 
-void Client::Impl::reschedule(SessionEntry& entry) {
+void Client::Impl::reschedule(SessionEntry& entry, core::Instant now) {
   const Agenda::Key key{Machine::session, entry.slot};
-  if (const auto at = entry.value.session.deadline(host.now())) {
+  if (const auto at = entry.value.session.deadline(now)) {
     agenda.set(key, *at);
   } else {
     agenda.clear(key);
