@@ -5,6 +5,7 @@ import json
 from . import figures
 from .clients import ready, settle
 from .nodes import Nodes
+from .peers import as_peer
 from .processes import Failed
 
 CASES = ((1, 16), (2, 1), (4, 1), (8, 1), (16, 1), (4, 4))
@@ -46,9 +47,7 @@ def contention(run):
         chosen = {name: peer for name, peer in peers.items() if name != "floor" or processes * workers <= MOST_OF_FLOOR}
         members, progress = [], run.progress(f"{processes} processes x {workers} workers")
         for i, (name, peer) in enumerate(chosen.items()):
-            said = {**peer.described(), "bound": False}
-            if name == "floor":
-                said["title"] = "the floor, polling every ms"
+            said = {**peer.described(), **as_peer(name)}
             try:
                 members.append({**said, **one_peer(run, peer, nodes, case, max(1, run.rounds // 4))})
             except Failed as fault:

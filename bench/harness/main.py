@@ -38,6 +38,7 @@ BUNDLES = {
     "all": ("every set in full", list(SETS)),
 }
 QUICK_ROUNDS = 4
+WITH_PEERS = {"latency", "throughput", "handover", "contention"}
 
 
 class Run:
@@ -107,9 +108,9 @@ def measure(args):
     build = args.build or ROOT / "build" / "release"
     programs, progress = find_programs(build.resolve()), Progress()
     names = BUNDLES[args.set][1] if args.set in BUNDLES else [args.set]
-    npm = Npm(ROOT / "bench", build / "bench-npm", skip=args.no_npm or not set(names) - {"core", "holding", "promises"})
+    npm = Npm(ROOT / "bench", build / "bench-npm", wanted=not args.no_npm and set(names) & WITH_PEERS)
     if npm.missing:
-        progress.say(f"without the clients from npm: {npm.missing}")
+        progress.say(f"without clients from npm: {npm.missing}")
     run, began = Run(args, programs, npm, progress), datetime.datetime.now(datetime.timezone.utc)
     out = args.out or ROOT / "build" / "bench" / f"{began:%Y%m%dT%H%M%S}-{args.set}"
     out.mkdir(parents=True, exist_ok=True)
