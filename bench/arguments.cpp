@@ -13,8 +13,9 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: bench_redlock [--mode batch|times|lat|fault|serve|tput|contend|share|hold]\n"
-    "       [--peer redlock|redlock-coroutine|redlock-blocking|floor] [--ports P,P,...] [--n N]\n"
-    "       [--workers N] [--timeout MS] [--warm N] [--ttl MS] [--prefix P] [--guard 0|1] [--fencing 0|1]\n"
+    "       [--peer redlock|redlock-async|redlock-coroutine|redlock-blocking|floor] [--ports P,P,...]\n"
+    "       [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS] [--prefix P] [--guard 0|1] [--fencing "
+    "0|1]\n"
     "       [--tls AUTHORITY.PEM]\n";
 
 [[noreturn]] void usage(const std::string& problem) {
@@ -45,11 +46,11 @@ void one_of(const char* name, const std::string& value, const std::vector<std::s
 
 void check(const Arguments& a) {
   one_of("--mode", a.mode, {"batch", "times", "lat", "fault", "serve", "tput", "contend", "share", "hold"});
-  one_of("--peer", a.peer, {"redlock", "redlock-coroutine", "redlock-blocking", "floor"});
+  one_of("--peer", a.peer, {"redlock", "redlock-async", "redlock-coroutine", "redlock-blocking", "floor"});
   if (a.workers < 1) usage("--workers: at least one is needed");
-  const bool plain = a.guard == 0 && a.fencing == 0 && a.tls.empty();
-  if (a.peer == "floor" && !plain) usage("--peer floor: it knows neither guard, fencing nor TLS");
-  if (a.mode == "hold" && a.peer != "redlock") usage("--mode hold: only --peer redlock has a watchdog here");
+  if (a.peer == "floor" && (a.guard != 0 || a.fencing != 0)) usage("--peer floor: no guard, no fencing");
+  if ((a.peer == "floor" || a.peer == "redlock") && !a.tls.empty()) usage("--tls: only for the public faces");
+  if (a.mode == "hold" && a.peer != "redlock-async") usage("--mode hold: only for --peer redlock-async");
 }
 
 std::string list(const std::vector<double>& values) {

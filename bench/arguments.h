@@ -11,8 +11,10 @@
 namespace redlock::bench {
 
 struct Arguments {
-  std::string mode = "lat";      // batch, times, lat, fault, serve, tput, contend, share, hold
-  std::string peer = "redlock";  // redlock: callbacks; redlock-coroutine; redlock-blocking: threads; floor
+  std::string mode = "lat";  // batch, times, lat, fault, serve, tput, contend, share, hold
+  // redlock: the client under all faces; redlock-async: callbacks; redlock-coroutine; redlock-blocking: a
+  // thread per worker; floor
+  std::string peer = "redlock";
   std::string prefix = "k";
   std::string tls;  // the authority's file: nodes are spoken to in TLS; empty: they are not
   std::vector<int> ports{7101, 7102, 7103, 7104, 7105};

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "lock_worker.h"
+#include "async_worker.h"
 #include "loop.h"
 
 namespace redlock::bench {
@@ -36,7 +36,7 @@ long resident_bytes() {
 
 class Holders {
  public:
-  explicit Holders(const Arguments& a) : arguments_(a), side_(std::make_unique<LockSide>(a)) {}
+  explicit Holders(const Arguments& a) : arguments_(a), side_(std::make_unique<AsyncSide>(a)) {}
 
   void acquire_all() {
     leases_.reserve(static_cast<std::size_t>(arguments_.n));
@@ -101,7 +101,7 @@ class Holders {
   }
 
   const Arguments& arguments_;
-  std::unique_ptr<LockSide> side_;
+  std::unique_ptr<AsyncSide> side_;
   uv_timer_t timer_{};
   std::vector<Held> leases_;
   std::vector<double> late_us_;

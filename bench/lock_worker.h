@@ -1,139 +1,128 @@
-// Workers on the library's asynchronous client, which all of them share: one with callbacks, and one whose
-// calls are coroutines.
+// One worker with one lock, on the client that all workers share: the one under every face of the library, so
+// that what a face adds can be told from what the lock takes.
 #pragma once
 
 #include <uv.h>
 
-#include <chrono>
-#include <coroutine>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "arguments.h"
-#include "client_options.h"
+#include "client/client.h"
 #include "loop.h"
-#include "redlock/async_client.h"
+#include "redlock/node_url.h"
+#include "uv/uv_host.h"
 
 namespace redlock::bench {
 
-[[noreturn]] inline void give_up(const Error& error) {
-  std::fprintf(stderr, "bench_redlock: %s\n", error.message().c_str());
-  std::exit(70);
+inline uv::HostConfig host_config(const Arguments& a) {
+  uv::HostConfig config;
+  for (const int port : a.ports) {
+    auto url = parse_node_url("redis://127.0.0.1:" + std::to_string(port));
+    config.nodes.push_back(std::move(url.value()));
+  }
+  config.guarded = a.guard != 0;
+  if (a.timeout_ms > 0) config.min_node_timeout = core::Millis{a.timeout_ms};
+  return config;
 }
 
+inline client::ClientConfig client_config(const Arguments& a) {
+  client::ClientConfig config;
+  for (const int port : a.ports) config.node_labels.push_back("127.0.0.1:" + std::to_string(port));
+  config.max_ttl = core::Millis{a.ttl_ms};
+  config.guard.on = a.guard != 0;
+  config.guard.terms.deployment = core::Deployment("bench");
+  return config;  // no prefix: callers count the keys by the names that they gave
+}
+
+// The host and the client, in the order in which they may go.
 class LockSide {
  public:
-  explicit LockSide(const Arguments& a) : client_(create(a)) {
+  explicit LockSide(const Arguments& a) : host_(loop(), host_config(a)), client_(host_, client_config(a)) {
+    host_.attach(client_);
+    host_.start();
     if (a.guard != 0) wait_until_ready(a);
   }
   LockSide(const LockSide&) = delete;
   LockSide& operator=(const LockSide&) = delete;
-  // Its handles close in the turns that follow.
   ~LockSide() {
-    client_.reset();
-    uv_run(loop(), UV_RUN_DEFAULT);
+    client_.close();
+    const double give_up = micros_now() + 1e6;
+    while (!client_.quiet() && micros_now() < give_up) uv_run(loop(), UV_RUN_NOWAIT);
+    bool closed = false;
+    host_.close([&] { closed = true; });
+    run_until(closed);
   }
-  AsyncClient& client() { return *client_; }
+  client::Client& client() { return client_; }
 
  private:
-  static AsyncClient create(const Arguments& a) {
-    auto client = AsyncClient::create(loop(), client_options(a));
-    if (!client) give_up(client.error());
-    return std::move(*client);
-  }
   // New nodes settle first.
   void wait_until_ready(const Arguments& a) {
     bool ready = false;
-    auto call =
-        client_->acquire(a.prefix + "ready", acquire_options(a, {}), [&](expected<AsyncLease, Error> lease) {
-          if (!lease) give_up(lease.error());
-          (void)lease->release([&](Released) { ready = true; });
-        });
-    if (!call) give_up(call.error());
+    AcquireOptions options;
+    options.ttl = core::Millis{a.ttl_ms};
+    const auto done = [&](const expected<client::Granted, Error>& granted) {
+      if (!granted) {
+        std::fprintf(stderr, "bench_redlock: %s\n", granted.error().message().c_str());
+        std::exit(70);
+      }
+      client_.release(granted->call, [&](Released, const std::vector<NodeReport>&) { ready = true; });
+    };
+    (void)client_.acquire(*LockName::make(a.prefix + "ready"), options, done, {});
     run_until(ready);
   }
 
-  std::optional<AsyncClient> client_;
+  uv::UvHost host_;
+  client::Client client_;
 };
 
-// One lock at a time, with callbacks.
+// One lock under one name, again and again.
 class LockWorker {
  public:
   using Side = LockSide;
 
-  LockWorker(Side& side, const Arguments& a, std::optional<std::chrono::milliseconds> wait)
-      : client_(side.client()), options_(acquire_options(a, wait)) {}
+  // wait: none is until the lock is had.
+  LockWorker(Side& side, const Arguments& a, std::optional<core::Millis> wait) : client_(side.client()) {
+    options_.ttl = core::Millis{a.ttl_ms};
+    options_.wait = wait;
+    options_.fencing = a.fencing != 0;
+  }
 
   // One acquire; `done(error text)`, empty when the lock is held.
   void acquire(const std::string& name, std::function<void(const std::string&)> done) {
     done_ = std::move(done);
-    auto call = client_.acquire(name, options_, [this](expected<AsyncLease, Error> lease) {
-      if (lease) lease_ = std::move(*lease);
-      const auto told = std::move(done_);  // it may start the next acquire, which sets done_
-      told(lease ? std::string{} : lease.error().message());
-    });
-    if (!call) give_up(call.error());
+    auto made = LockName::make(name);
+    auto call = client_.acquire(std::move(made.value()), options_,
+                                [this](expected<client::Granted, Error> granted) {
+                                  if (granted) lease_ = granted->call;
+                                  const auto told =
+                                      std::move(done_);  // it may start the next acquire, which sets done_
+                                  told(granted ? std::string{} : granted.error().message());
+                                },
+                                {[](core::Instant) {}, [](const Error&) {}});
+    if (!call) {
+      std::fprintf(stderr, "bench_redlock: %s\n", call.error().message().c_str());
+      std::exit(70);
+    }
   }
   void release(std::function<void(bool)> done) {
     released_ = std::move(done);
-    auto call = lease_.release([this](Released released) {
+    client_.release(lease_, [this](Released released, const std::vector<NodeReport>&) {
       const auto told = std::move(released_);
       told(released == Released::released);
     });
-    if (!call) give_up(call.error());
   }
 
  private:
-  AsyncClient& client_;
+  client::Client& client_;
   AcquireOptions options_;
-  AsyncLease lease_;
+  client::CallId lease_;
   std::function<void(const std::string&)> done_;
   std::function<void(bool)> released_;
-};
-
-// The same with `co_await`: each call is a coroutine of its own, so that what is timed is the library's part
-// and not how a program nests its coroutines.
-class CoroutineWorker {
- public:
-  using Side = LockSide;
-
-  CoroutineWorker(Side& side, const Arguments& a, std::optional<std::chrono::milliseconds> wait)
-      : client_(side.client()), options_(acquire_options(a, wait)) {}
-
-  void acquire(const std::string& name, std::function<void(const std::string&)> done) {
-    await_lease(name, std::move(done));
-  }
-  void release(std::function<void(bool)> done) { await_release(std::move(done)); }
-
- private:
-  struct Detached {
-    struct promise_type {
-      Detached get_return_object() { return {}; }
-      std::suspend_never initial_suspend() noexcept { return {}; }
-      std::suspend_never final_suspend() noexcept { return {}; }
-      void return_void() {}
-      void unhandled_exception() { std::terminate(); }
-    };
-  };
-
-  Detached await_lease(std::string name, std::function<void(const std::string&)> done) {
-    auto lease = co_await client_.acquire(name, options_);
-    if (lease) lease_ = std::move(*lease);
-    done(lease ? std::string{} : lease.error().message());
-  }
-  Detached await_release(std::function<void(bool)> done) {
-    const auto released = co_await lease_.release();
-    done(released && *released == Released::released);
-  }
-
-  AsyncClient& client_;
-  AcquireOptions options_;
-  AsyncLease lease_;
 };
 
 }  // namespace redlock::bench

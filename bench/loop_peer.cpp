@@ -1,4 +1,4 @@
-// What is done in each mode, on one loop: by the library's client, or by the floor under it.
+// What is done in each mode, on one loop: by the library's client, its faces, or the floor under all.
 #include "loop_peer.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "async_worker.h"
 #include "crowd.h"
 #include "floor_worker.h"
 #include "hold.h"
@@ -127,6 +128,7 @@ int run(Arguments a) {
 int run_loop_peer(const Arguments& a) {
   if (a.mode == "hold") return run_hold(a);
   if (a.peer == "floor") return run<FloorWorker>(a);
+  if (a.peer == "redlock-async") return run<AsyncWorker>(a);
   return a.peer == "redlock-coroutine" ? run<CoroutineWorker>(a) : run<LockWorker>(a);
 }
 

@@ -40,9 +40,9 @@ def one_peer(run, peer, nodes, case, rounds):
 
 def contention(run):
     nodes = Nodes(5)
-    peers = {**{name: run.peers[name] for name in NAMES}, **run.npm.peers()}
+    peers = {**{name: run.peers[name] for name in NAMES[:run.most]}, **run.npm.peers()}
     cases = []
-    for case in ((2, 1), (4, 4)) if run.quick else CASES:
+    for case in (((2, 1), (4, 4)) if run.quick else CASES)[:run.most]:
         processes, workers = case
         chosen = {name: peer for name, peer in peers.items() if name != "floor" or processes * workers <= MOST_OF_FLOOR}
         members, progress = [], run.progress(f"{processes} processes x {workers} workers")
@@ -52,8 +52,7 @@ def contention(run):
                 members.append({**said, **one_peer(run, peer, nodes, case, max(1, run.rounds // 4))})
             except Failed as fault:
                 members.append({**said, "stuck": str(fault)})
-            for at in range(len(nodes.ports)):
-                nodes.ask(at, "DEL", peer.name)
+            nodes.forget(peer.name)
             progress(i + 1, len(chosen))
         cases.append({"processes": processes, "workers": workers, "members": members})
     nodes.stop()

@@ -18,4 +18,4 @@ def core(run):
                           if one["run_name"] == median["run_name"] and one.get("aggregate_name") == "cv"), None)
         rows.append({"name": median["run_name"], "ns": median["cpu_time"], "variation": variation,
                      "allocations": median.get("allocations"), "bytes_per_s": median.get("bytes_per_second")})
-    return {"repetitions": repetitions, "benchmarks": rows}
+    return {"repetitions": repetitions, "benchmarks": sorted(rows, key=lambda row: row["name"])}

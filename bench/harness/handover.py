@@ -85,16 +85,15 @@ def one_peer(run, peer, nodes, processes, handovers):
     requests = nodes.requests() - nodes_before
     for driver in drivers:
         driver.end()
-    for i in range(len(nodes.ports)):
-        nodes.ask(i, "DEL", peer.name)  # the next one does not wait for what was left
+    nodes.forget(peer.name)
     return times, luck, requests
 
 
 def handover(run):
     nodes = Nodes(5)
-    peers = {**{name: run.peers[name] for name in NAMES}, **run.npm.peers()}
+    peers = {**{name: run.peers[name] for name in NAMES[:run.most]}, **run.npm.peers()}
     points = []
-    for processes in (2, 8) if run.quick else PROCESSES:
+    for processes in ((2, 8) if run.quick else PROCESSES)[:run.most]:
         members, progress = [], run.progress(f"{processes} processes")
         bound_us = quiet_release_us(run, nodes)
         for i, (name, peer) in enumerate(peers.items()):

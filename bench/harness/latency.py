@@ -74,7 +74,7 @@ def group(run, place, count, delay_ms, peers):
 
 def latency(run):
     counts = (5,) if run.quick else (1, 3, 5, 7)
-    delays = (0, 2) if run.quick else DELAYS_MS
+    delays = ((0, 2) if run.quick else DELAYS_MS)[:run.most]
     groups = []
     for count in counts:
         wide = count == 5

@@ -1,15 +1,12 @@
 """Redis masters of our own, on free ports and without persistence: what is measured is the client, not the disk. And the
 delay before them."""
 import random
-import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 
-from .processes import Failed, Talker, end, output, start
+from .processes import Failed, Talker, end, folder, output, start
 
 REQUESTS = ("set", "eval", "evalsha", "subscribe", "unsubscribe")  # what clients send; the rest runs inside scripts
 
@@ -29,18 +26,18 @@ def free_port():
 class Authority:
     """Certificates for nodes that speak TLS."""
 
-    def __init__(self, folder):
-        self.ca, self.certificate, self.key = (folder / name for name in ("ca.pem", "node.pem", "node.key"))
+    def __init__(self, place):
+        self.ca, self.certificate, self.key = (place / name for name in ("ca.pem", "node.pem", "node.key"))
         curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
-        output(["openssl", "req", "-x509", *curve, "-keyout", folder / "ca.key", "-out", self.ca, "-subj", "/CN=bench"])
+        output(["openssl", "req", "-x509", *curve, "-keyout", place / "ca.key", "-out", self.ca, "-subj", "/CN=bench"])
         output(["openssl", "req", "-x509", *curve, "-keyout", self.key, "-out", self.certificate, "-subj", "/CN=node",
-                "-CA", self.ca, "-CAkey", folder / "ca.key", "-addext", "subjectAltName=IP:127.0.0.1",
+                "-CA", self.ca, "-CAkey", place / "ca.key", "-addext", "subjectAltName=IP:127.0.0.1",
                 "-addext", "basicConstraints=critical,CA:FALSE"])
 
 
 class Nodes:
     def __init__(self, count, tls=False):
-        self.folder = Path(tempfile.mkdtemp(prefix="redlock-bench-"))
+        self.folder = folder()
         self.authority = Authority(self.folder) if tls else None
         self.ports = [free_port() for _ in range(count)]
         self._servers = [self._start(port) for port in self.ports]
@@ -79,11 +76,20 @@ class Nodes:
     def go_on(self, i):
         self._servers[i].send_signal(signal.SIGCONT)
 
-    def ask(self, i, *words):
-        return output(["redis-cli", "-h", "127.0.0.1", "-p", self.ports[i], *words])
+    def _ask(self, i, command):
+        """One command of plain words; the answer is a line or a bulk."""
+        with socket.create_connection(("127.0.0.1", self.ports[i]), 10) as line, line.makefile("rb") as answer:
+            line.sendall(f"{command}\r\n".encode())
+            head = answer.readline().decode().strip()
+            return answer.read(int(head[1:])).decode() if head.startswith("$") else head
+
+    def forget(self, key):
+        """The next client of that name does not wait for what was left."""
+        for i in range(len(self.ports)):
+            self._ask(i, f"DEL {key}")
 
     def _info(self, i, section):
-        lines = (line.partition(":") for line in self.ask(i, "INFO", section).splitlines())
+        lines = (line.partition(":") for line in self._ask(i, f"INFO {section}").splitlines())
         return {name: value for name, _, value in lines}
 
     def requests(self):
@@ -105,7 +111,6 @@ class Nodes:
     def stop(self):
         for server in self._servers:
             end(server)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Delay:

@@ -9,7 +9,7 @@ NPM = {"npm-redlock": ("redlock4", "npm: redlock 4"), "npm-redlock-5": ("redlock
 
 def loop_peers(driver):
     """On one libuv loop each, or a thread per worker (blocking)."""
-    def peer(name, title, kind="redlock", **options):
+    def peer(name, title, kind="redlock-async", **options):
         return Peer(name, title, [driver], peer=kind, **options)
 
     guarded = {"guard": 1, "ttl": GUARDED_TTL_MS}
@@ -17,6 +17,7 @@ def loop_peers(driver):
         peer("floor", "bound: the floor over all nodes", "floor", bound=True),
         peer("again", "the floor once more (noise)", "floor", bound=True),
         peer("single", "bound: one node's round trip", "floor", bound=True),
+        peer("bare", "the client under all faces", "redlock"),
         peer("callbacks", "callbacks"),
         peer("coroutine", "coroutines", "redlock-coroutine"),
         peer("blocking", "LockManager (threads)", "redlock-blocking"),

@@ -1,11 +1,13 @@
 """Starts what a run needs so that it dies with the runner, also when that is killed: the kernel is asked to see to it
-(setpriv sets the parent death signal). Whatever was started is in one list, and end_all ends it."""
+(setpriv sets the parent death signal). Whatever was started and every folder is in a list, and end_all ends it."""
 import contextlib
 import os
 import select
 import shutil
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 PATIENCE_S = 90  # longer than any batch takes; what needs more hangs
 
@@ -14,7 +16,7 @@ class Failed(Exception):
     """Something that the run cannot do without is missing or broke: one line, with the remedy."""
 
 
-_started = []
+_started, _folders = [], []
 
 
 def need(program, remedy):
@@ -42,9 +44,17 @@ def end(process):
         process.stdout.close()
 
 
+def folder():
+    _folders.append(Path(tempfile.mkdtemp(prefix="redlock-bench-")))
+    return _folders[-1]
+
+
 def end_all():
-    for process in list(_started):
+    """The clients first, which would complain of the servers' end."""
+    for process in reversed(list(_started)):
         end(process)
+    for some in _folders:
+        shutil.rmtree(some, ignore_errors=True)
 
 
 def output(argv, env=None, timeout=60):
