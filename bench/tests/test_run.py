@@ -63,6 +63,10 @@ class Run(unittest.TestCase):
         for member in (member for group in groups for member in group["members"]):
             self.assertGreater(member["acquire_us"]["n"], 0, member)
             self.assertEqual(member["failed"], 0, member)
+        for group in sets["latency"]["groups"]:  # what goes there and back is late twice
+            for member in group["members"]:
+                self.assertGreaterEqual(member["acquire_us"]["p50"], 2e3 * group["delay_ms"], member)
+        self.assertEqual({group["delay_ms"] for group in sets["latency"]["groups"]}, {0, 2})
         for member in (member for point in sets["handover"]["points"] for member in point["members"]):
             self.assertEqual(sum(member["held"]), member["handover_us"]["n"], member)
         for member in (member for case in sets["contention"]["cases"] for member in case["members"]):
