@@ -7,10 +7,10 @@ NPM = {"npm-redlock": ("redlock4", "npm: redlock 4"), "npm-redlock-5": ("redlock
        "npm-universal": ("universal", "npm: redlock-universal")}
 
 
-def loop_peers(driver):
-    """On one libuv loop each, or a thread per worker (blocking)."""
+def loop_peers(driver, timeout_ms=0):
+    """On one libuv loop each, or a thread per worker (blocking). timeout_ms: of a node, 0 for the library's own."""
     def peer(name, title, kind="redlock-async", **options):
-        return Peer(name, title, [driver], peer=kind, **options)
+        return Peer(name, title, [driver], peer=kind, timeout=timeout_ms, **options)
 
     guarded = {"guard": 1, "ttl": GUARDED_TTL_MS}
     peers = [

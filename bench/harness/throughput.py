@@ -3,11 +3,11 @@ what is left is the client, five servers and the processors."""
 from .clients import by_turns, ready, settle, summary
 from .nodes import Nodes
 
-WORKERS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+WORKERS = (1, 4, 16, 64, 256, 1024)
 NAMES = ("floor", "again", "bare", "callbacks", "coroutine", "guarded", "fenced", "blocking")
 MOST_THREADS = 256  # LockManager has one per worker
 PAIRS = 4000        # of a batch, over all workers: long beside what it takes to begin and to end
-PAIRS_ALONE = 500   # of a worker: alone it is bound by round trips, and 4000 would take seconds
+PAIRS_ALONE = 200   # of a worker: alone it is bound by round trips, and 4000 would take seconds
 
 
 def point(run, nodes, workers):
