@@ -20,8 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 RECORDED = pathlib.Path(__file__).with_name("recorded.json")
 # How often each is run: what start and warming up cost is the same in both and falls out of the difference.
 TIMES = {"plain": (100, 300), "guarded": (100, 300), "fenced": (100, 300), "crowd": (5, 15), "renewal": (1, 2)}
-# Other processors take other versions of memcpy and memchr; the rest is exact.
-TOLERANCE = {"instructions": 0.03, "bytes_per_lease": 0.03, "allocations": 0.0, "clock_readings": 0.0}
+# Other processors take other versions of memcpy and memchr, and a buffer that grows once more is a small part of an
+# allocation for each; one more of anything for every lock is far beyond these.
+TOLERANCE = {"instructions": 0.08, "bytes_per_lease": 0.03, "allocations": 0.05, "clock_readings": 0.01}
 
 
 def counts(program, what):
