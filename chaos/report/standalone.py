@@ -17,7 +17,7 @@ class NoPage(Exception):
         self.code = code
 
 
-def library(chosen):
+def read_d3(chosen):
     """The text of D3."""
     for path in (chosen,) if chosen else D3:
         if os.path.isfile(path):
