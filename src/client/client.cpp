@@ -128,6 +128,11 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
   impl.finish_turn();
 }
 
+void Client::on_notice(core::Node /*node*/, std::string_view /*key*/, const core::Notice& /*notice*/,
+                       const core::Reading* /*reading*/) {}
+
+void Client::on_listening(core::Node /*node*/, bool /*listening*/) {}
+
 void Client::on_node_up(core::Node node) {
   Impl& impl = *impl_;
   impl.releases.each([&](Impl::ReleaseEntry& entry) {

@@ -128,6 +128,10 @@ ScriptKind script_of(const core::Request& request) {
     case core::RequestKind::release:
     case core::RequestKind::undo:
       return ScriptKind::release;
+    case core::RequestKind::leave:
+      return ScriptKind::release;
+    case core::RequestKind::enter:
+      break;
     case core::RequestKind::raise:
       return request.fenced ? ScriptKind::count : ScriptKind::raise;
   }

@@ -148,6 +148,8 @@ void UvHost::send(core::Node node, client::RequestTag tag, const core::Request& 
   impl_->at(node).send(tag, request, key, timeout_cap);
 }
 
+void UvHost::listen(core::Waiter /*waiter*/, bool /*wanted*/) {}
+
 void UvHost::wake_at(std::optional<core::Instant> at) {
   impl_->wake.set(at);
 }

@@ -64,6 +64,7 @@ class UvHost final : public client::Host {
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;
+  void listen(core::Waiter waiter, bool wanted) override;
   void wake_at_turn_end() override;
   [[nodiscard]] client::Random random() override;
   void verify(core::Node node) override;

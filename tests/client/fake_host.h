@@ -56,6 +56,7 @@ class FakeHost final : public Host {
     }
   }
   void wake_at(std::optional<core::Instant> at) override { wake_ = at; }
+  void listen(core::Waiter, bool wanted) override { listening_wanted = wanted; }
   void wake_at_turn_end() override { turn_end_ = true; }
   Random random() override { return {{0, ++tokens}, jitter}; }
   void verify(core::Node node) override { verifications.push_back(node); }
@@ -147,6 +148,7 @@ class FakeHost final : public Host {
   std::vector<core::Node> verifications;
   std::vector<std::tuple<core::Node, std::string, core::Millis>> trims;
   std::vector<std::pair<core::Node, core::GuardOrder>> orders;
+  bool listening_wanted = false;
   std::unique_ptr<Client> client;
 
  private:

@@ -54,6 +54,7 @@ class Process final : public client::Host, public Listener {
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;
+  void listen(core::Waiter /*waiter*/, bool /*wanted*/) override {}
   void wake_at_turn_end() override { turn_end_wanted_ = true; }
   [[nodiscard]] client::Random random() override;
   void verify(core::Node node) override;

@@ -68,10 +68,13 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
     }
     case RequestKind::release:
     case RequestKind::undo:
+    case RequestKind::leave:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return {ReplyKind::held, Cause::held};
       data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
+    case RequestKind::enter:
+      break;
   }
   return {};
 }

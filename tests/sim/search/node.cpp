@@ -31,9 +31,11 @@ ReplyKind Node::execute(RequestKind kind, bool heal, Owner who) {
       return ReplyKind::granted;
     case RequestKind::release:
     case RequestKind::undo:
+    case RequestKind::leave:
       if (!ours) return otherwise;
       ticks = 0;
       return ReplyKind::granted;
+    case RequestKind::enter:
     case RequestKind::raise:
       break;  // nobody asks for a fencing token here
   }
