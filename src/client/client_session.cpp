@@ -221,8 +221,9 @@ void Client::Impl::drop(SessionEntry& entry) {
 // Nodes are listened to as long as anybody stands in line.
 void Client::Impl::note_line(SessionEntry& entry, bool stands) {
   if (std::exchange(entry.value.stands_in_line, stands) == stands) return;
-  in_line += stands ? 1 : std::size_t(-1);
-  if (in_line == (stands ? 1 : 0)) host.listen(config.waiter, stands);
+  const std::size_t before = in_line;
+  in_line = stands ? before + 1 : before - 1;
+  if (before == 0 || in_line == 0) host.listen(config.waiter, stands);
 }
 
 void Client::Impl::reschedule(SessionEntry& entry) {

@@ -232,9 +232,10 @@ void Line::decide(Instant now, Actions& out) {
     int others = 0;
     bool after = false;
     NodeSet::first(setup_.nodes).each([&](Node node) {
-      const bool heard = !voted_.has(node) && at(node).heard == renewals_.front().round;
-      others += heard ? 1 : 0;
-      after = after || (heard && at(node).after);
+      if (voted_.has(node) || at(node).heard == Round{}) return;
+      // What the last one said holds until this one is answered.
+      others += at(node).heard >= renewals_[1].round ? 1 : 0;
+      after = after || (at(node).after && at(node).heard == renewals_.front().round);
     });
     if (after) {
       outcome_ = Outcome::give_back;
