@@ -127,7 +127,7 @@ void AsyncCore::release(AsyncLeaseState& lease, AsyncLease::ReleaseCallback done
   if (!done) return client_->release(lease.call, {});
   const std::uint64_t number = next_release_++;
   releasing_.emplace(number, std::move(done));
-  client_->release(lease.call, [this, number](Released result, const std::vector<NodeReport>&) {
+  client_->release(lease.call, [this, number](Released result, const client::Reports&) {
     auto answered = releasing_.extract(number);
     if (answered) answered.mapped()(result);
   });
