@@ -183,13 +183,13 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   const auto t0 = t0_of(renewal);
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
+  if (!voted_.has(node)) probed_ = false;
   voted_.add(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
   at(node).after = false;
   if (setup_.fenced) counters_.counted(node, reply.fencing);
   ballot_.record(node, Reply{ReplyKind::granted}, true, now);
-  probed_ = false;
 }
 
 // Notices overtake answers: only one to a later renewal than the vote's says that the key is not ours any
