@@ -46,6 +46,7 @@ void Line::renew(Instant now, Actions& out) {
   last_round_ = next(last_round_);
   std::copy_backward(renewals_.begin(), renewals_.end() - 1, renewals_.end());
   renewals_.front() = {last_round_, now};
+  if (ballot_.tally().nodes() != 0 && ballot_.tally().verdict() != Verdict::pending) told_ = ballot_;
   ballot_ = Ballot(setup_.nodes, last_round_, now);
   hurried_ = false;
   slowest_ /= 2;
