@@ -140,7 +140,6 @@ class Line {
 template <class V>
 void Line::visit(V&& v) {
   ballot_.visit(v);
-  if (told_.tally().nodes() != 0) told_.visit(v);
   v(last_round_);
   if (raise_round_) v(*raise_round_);
   v(setup_.arrival);
