@@ -71,7 +71,9 @@ TEST(Notice, NothingThatIsCutOffOrGoesOn) {
     // With one INFO only it is the check of a server that tells both at once, and tells too little.
     const bool no_stats = size == whole.size() - bulk(kStats).size();
     EXPECT_EQ(heard.has_value(), size == kHead.size() || no_stats) << size;
-    if (no_stats && heard) EXPECT_EQ(heard->reading->failed, Cause::unverified);
+    if (no_stats && heard) {
+      EXPECT_EQ(heard->reading->failed, Cause::unverified);
+    }
   }
   for (const char* more : {"x", "+", "+end\r\n", "*0\r\n", "$-1\r\n"}) {
     EXPECT_FALSE(read_notice(kHead + more)) << more;
