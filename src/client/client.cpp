@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/client_impl.h"
+#include "core/fencing.h"
 
 namespace redlock::client {
 
@@ -128,11 +129,6 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
   impl.finish_turn();
 }
 
-void Client::on_notice(core::Node /*node*/, std::string_view /*key*/, const core::Notice& /*notice*/,
-                       const core::Reading* /*reading*/) {}
-
-void Client::on_listening(core::Node /*node*/, bool /*listening*/) {}
-
 void Client::on_node_up(core::Node node) {
   Impl& impl = *impl_;
   impl.releases.each([&](Impl::ReleaseEntry& entry) {
@@ -182,6 +178,15 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
   if (guard.setup().on && request.kind == core::RequestKind::extend) {
     request.max_ttl = guard.setup().terms.max_ttl;
     request.cut_life = true;
+  }
+  if (core::hands_over(request.kind)) {
+    request.waiter = config.waiter;
+    request.checked = request.kind == core::RequestKind::enter && guard.setup().on;
+    // Whoever gets it may want a fencing token, and then all nodes count from the same proposal.
+    if (request.kind != core::RequestKind::enter) {
+      request.fencing = core::proposal(host.wall());
+      request.max_ttl = config.max_ttl;
+    }
   }
   action.nodes.each([&](core::Node node) { host.send(node, tag, request, key, cap); });
 }

@@ -30,6 +30,7 @@ struct SessionSlot {
   ExtendCallback extended;
   Words words;
   std::optional<core::Instant> give_up_at;
+  bool stands_in_line = false;
 
   static const LockName& nobody();
 };
@@ -89,6 +90,7 @@ struct Client::Impl {
   void expire_in_queue(SessionEntry& entry);
   void drop(SessionEntry& entry);
   void reschedule(SessionEntry& entry);
+  void note_line(SessionEntry& entry, bool stands);
 
   // client_release.cpp
   void start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done);
@@ -102,6 +104,7 @@ struct Client::Impl {
   void run(const core::GuardCommands& commands);
   void tell_of(const core::GuardCommand& command) const;
   [[nodiscard]] core::Reply counted(core::Node node, core::Reply reply) const;
+  [[nodiscard]] static core::Reply by(const core::Judgement& judgement, core::Reply reply);
   void trim(core::Node node, const std::string& key, const core::Reply& reply);
   [[nodiscard]] std::string why_uncounted(core::Node node, Cause cause) const;
   void reschedule_guard();
@@ -137,6 +140,8 @@ struct Client::Impl {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> heirs;
   Slots<ExtensionSlot> extensions;
   LocalQueue queue;
+  std::size_t in_line = 0;  // sessions that stand in line
+  core::NodeSet listened_to;
   Agenda agenda;
   std::optional<core::Instant> armed;
   std::vector<std::function<void()>> calls;      // noted, begun at the end of the turn

@@ -35,6 +35,7 @@ Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const Acqui
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
   setup.fenced = options.fencing;
+  setup.line = config.waiter != core::kNobody;
   setup.max_ttl = config.max_ttl;
 
   auto& entry = sessions.add();
@@ -58,7 +59,7 @@ void Client::Impl::begin(SessionEntry& entry) {
     expire_in_queue(entry);
     return;
   }
-  step(entry, {.kind = EventKind::begin});
+  step(entry, {.kind = EventKind::begin, .flag = queue.contended(entry.value.name.str())});
 }
 
 void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
@@ -79,6 +80,7 @@ void Client::Impl::attempt(SessionEntry& entry) {
   event.token = random.token;
   event.jitter = random.jitter;
   if (entry.value.session.setup().fenced) event.wall = host.wall();
+  event.nodes = listened_to;
   entry.value.words.clear();
   step(entry, event);
 }
@@ -186,10 +188,11 @@ void Client::Impl::expire_in_queue(SessionEntry& entry) {
   const auto head = queue.head(entry.value.name.str());
   const SessionEntry* first = head ? find(*head) : nullptr;
   // The head itself may be failing for another reason; then that is what this caller waited for.
-  if (first && first != &entry && first->value.session.phase() == Phase::backing_off &&
-      first->value.session.last_error() != ErrorCode::contended)
-    why = error(first->value.session.last_error(), first->value.session.attempt().last_ballot(),
-                first->value.words);
+  const bool failing = first && first != &entry &&
+                       (first->value.session.phase() == Phase::backing_off || first->value.stands_in_line) &&
+                       first->value.session.last_error() != ErrorCode::contended;
+  if (failing)
+    why = error(first->value.session.last_error(), first->value.session.ballot(), first->value.words);
   answer(entry, unexpected<Error>(std::move(why)));
   drop(entry);
 }
@@ -202,7 +205,11 @@ void Client::Impl::drop(SessionEntry& entry) {
     callbacks.emplace_back([done = std::move(done)] {
       done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
     });
+  note_line(entry, false);
   const std::string name = entry.value.name.str();
+  const core::Session& session = entry.value.session;
+  if (queue.head(name) == CallId{entry.slot, entry.generation})
+    queue.set_contended(name, session.in_line() && !session.line_was_empty());
   const CallId call{entry.slot, entry.generation};
   sessions.remove(entry);
   const auto next = queue.leave(name, call);
@@ -211,7 +218,15 @@ void Client::Impl::drop(SessionEntry& entry) {
   host.wake_at_turn_end();
 }
 
+// Nodes are listened to as long as anybody stands in line.
+void Client::Impl::note_line(SessionEntry& entry, bool stands) {
+  if (std::exchange(entry.value.stands_in_line, stands) == stands) return;
+  in_line += stands ? 1 : std::size_t(-1);
+  if (in_line == (stands ? 1 : 0)) host.listen(config.waiter, stands);
+}
+
 void Client::Impl::reschedule(SessionEntry& entry) {
+  note_line(entry, entry.value.session.stands_in_line());
   const Agenda::Key key{Machine::session, entry.slot};
   if (const auto at = entry.value.session.deadline(host.now())) {
     agenda.set(key, *at);

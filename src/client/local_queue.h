@@ -36,6 +36,16 @@ class LocalQueue {
     return it == lines_.end() ? std::nullopt : it->second.head;
   }
 
+  // Whether the last head had to stand in line for it: then the next one need not try first. Forgotten when
+  // nobody waits here any more.
+  [[nodiscard]] bool contended(const std::string& name) const {
+    const auto it = lines_.find(name);
+    return it != lines_.end() && it->second.contended;
+  }
+  void set_contended(const std::string& name, bool contended) {
+    if (const auto it = lines_.find(name); it != lines_.end()) it->second.contended = contended;
+  }
+
   // Takes `call` out, wherever it stands. Returns the new head if the head has left and somebody waits.
   std::optional<CallId> leave(const std::string& name, CallId call) {
     const auto it = lines_.find(name);
@@ -59,6 +69,7 @@ class LocalQueue {
   struct Line {
     std::optional<CallId> head;
     std::deque<CallId> waiting;
+    bool contended = false;
   };
   std::unordered_map<std::string, Line> lines_;
 };

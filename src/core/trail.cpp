@@ -28,10 +28,11 @@ void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
     return;
   }
   // Only the first request of a token can leave a node clean by failing; an extension may have healed it
-  // before.
-  const bool left_nothing =
-      reply.never_sent() || reply.kind == ReplyKind::held || reply.kind == ReplyKind::failed;
-  if (kind == RequestKind::acquire && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
+  // before. Who enters a line and is refused has a place there.
+  const bool first = kind == RequestKind::acquire || kind == RequestKind::enter;
+  const bool refused = kind == RequestKind::acquire && reply.kind == ReplyKind::held;
+  const bool left_nothing = reply.never_sent() || refused || reply.kind == ReplyKind::failed;
+  if (first && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
 }
 
 NodeSet Trail::unanswered() const {
