@@ -109,7 +109,7 @@ class LockWorker {
   }
   void release(std::function<void(bool)> done) {
     released_ = std::move(done);
-    client_.release(lease_, [this](Released released, const std::vector<NodeReport>&) {
+    client_.release(lease_, [this](Released released, const client::Reports&) {
       const auto told = std::move(released_);
       told(released == Released::released);
     });

@@ -79,7 +79,9 @@ std::chrono::milliseconds AsyncLease::valid_for() const {
 
 const std::vector<NodeReport>& AsyncLease::nodes() const {
   static const auto& none = *new std::vector<NodeReport>;
-  return state_ ? state_->reports : none;
+  if (!state_) return none;
+  if (state_->reports_listed.empty()) state_->reports_listed = state_->reports.list();
+  return state_->reports_listed;
 }
 
 std::stop_token AsyncLease::lost() const {

@@ -35,7 +35,8 @@ struct AsyncLeaseState {
   const LockName name;
   Token token;
   std::optional<std::uint64_t> fencing;
-  std::vector<NodeReport> reports;
+  client::Reports reports;
+  std::vector<NodeReport> reports_listed;  // once the holder asked for them
   core::Instant valid_until;
   client::CallId call;
   std::stop_source lost;

@@ -113,7 +113,9 @@ Detached Lease::detach() {
 
 const std::vector<NodeReport>& Lease::nodes() const {
   static const auto& none = *new std::vector<NodeReport>;
-  return state_ ? state_->reports : none;
+  if (!state_) return none;
+  if (state_->reports_listed.empty()) state_->reports_listed = state_->reports.list();
+  return state_->reports_listed;
 }
 
 }  // namespace redlock

@@ -33,7 +33,8 @@ struct LeaseState {
   const LockName name;
   Token token;
   std::optional<std::uint64_t> fencing;
-  std::vector<NodeReport> reports;
+  client::Reports reports;
+  std::vector<NodeReport> reports_listed;  // once the holder asked for them
 
   // ---- any thread
   std::stop_source lost;

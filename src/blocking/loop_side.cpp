@@ -164,7 +164,7 @@ void LoopSide::release(Call* call, LeaseState& lease) {
   let_go(lease);
   client::ReleaseCallback done;
   if (call != nullptr) {
-    done = [this, call](Released result, const std::vector<NodeReport>&) {
+    done = [this, call](Released result, const client::Reports&) {
       call->released = result;
       answer(*call);
     };

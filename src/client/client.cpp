@@ -8,14 +8,9 @@
 
 namespace redlock::client {
 
-const LockName& SessionSlot::nobody() {
-  static const LockName& name = *new LockName(*LockName::make("-"));  // clients may be static and older
-  return name;
-}
-
 // ---- the turn --------------------------------------------------------------------------------------------
 
-void Client::Impl::later(std::function<void()> work) {
+void Client::Impl::later(CallTask work) {
   calls.push_back(std::move(work));
   host.wake_at_turn_end();
 }
@@ -24,9 +19,9 @@ void Client::Impl::finish_turn() {
   if (!running_callbacks) {
     running_callbacks = true;
     while (!callbacks.empty()) {
-      const auto due = std::move(callbacks);
-      callbacks.clear();
-      for (const auto& callback : due) callback();
+      callbacks_begun.swap(callbacks);
+      for (auto& callback : callbacks_begun) callback();
+      callbacks_begun.clear();
     }
     running_callbacks = false;
   }
@@ -44,14 +39,14 @@ void Client::Impl::arm() {
 void Client::on_turn_end() {
   // A call made by a callback of this turn waits for the next one, so that no chain of callbacks keeps the
   // loop from its I/O.
-  const auto begun = std::move(impl_->calls);
-  impl_->calls.clear();
-  for (const auto& call : begun) call();
+  impl_->calls_begun.swap(impl_->calls);
+  for (auto& call : impl_->calls_begun) call();
+  impl_->calls_begun.clear();
   // Who follows on a release goes out with it, in the same write.
   while (!impl_->heads.empty()) {
-    const auto heads = std::move(impl_->heads);
-    impl_->heads.clear();
-    for (const CallId call : heads) impl_->begin_head(call);
+    impl_->heads_begun.swap(impl_->heads);
+    for (const CallId call : impl_->heads_begun) impl_->begin_head(call);
+    impl_->heads_begun.clear();
   }
   impl_->finish_turn();
 }
@@ -70,8 +65,9 @@ void Client::on_wake() {
       case Machine::release:
         impl.releases.each_at(key.slot, [&](auto& entry) {
           Impl::Batch batch(impl);
-          entry.value.release.on_wake(impl.host.now(), batch.actions);
-          impl.run(entry, batch.actions);
+          const core::Instant at = impl.host.now();
+          entry.value.release.on_wake(at, batch.actions);
+          impl.run(entry, batch.actions, at);
         });
         break;
       case Machine::extension:
@@ -118,8 +114,9 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     if (auto* entry = impl.releases.find(tag.slot, tag.generation)) {
       note(entry->value.words);
       Impl::Batch batch(impl);
-      entry->value.release.on_reply(node, tag.round, reply, impl.host.now(), batch.actions);
-      impl.run(*entry, batch.actions);
+      const core::Instant now = impl.host.now();
+      entry->value.release.on_reply(node, tag.round, reply, now, batch.actions);
+      impl.run(*entry, batch.actions, now);
     }
   } else if (auto* entry = impl.extensions.find(tag.slot, tag.generation)) {
     note(entry->value.words);
@@ -133,37 +130,20 @@ void Client::on_node_up(core::Node node) {
   Impl& impl = *impl_;
   impl.releases.each([&](Impl::ReleaseEntry& entry) {
     Impl::Batch batch(impl);
-    entry.value.release.on_node_up(node, impl.host.now(), batch.actions);
-    impl.run(entry, batch.actions);
+    const core::Instant now = impl.host.now();
+    entry.value.release.on_node_up(node, now, batch.actions);
+    impl.run(entry, batch.actions, now);
   });
   impl.finish_turn();
 }
 
 // ---- words -----------------------------------------------------------------------------------------------
 
-std::vector<NodeReport> Client::Impl::reports(const core::Ballot& ballot, const Words& words) const {
-  std::vector<NodeReport> out;
-  out.reserve(config.node_labels.size());
-  for (int i = 0; i < nodes(); ++i) {
-    const core::Node node = core::node_at(i);
-    const core::NodeAnswer& answer = ballot.answer(node);
-    NodeReport& report = out.emplace_back();
-    report.node = config.node_labels[static_cast<std::size_t>(i)];
-    report.vote = ballot.vote(node);
-    report.cause = answer.cause;
-    report.elapsed = answer.elapsed;
-    if (answer.time_left >= core::Millis{0}) report.time_left = answer.time_left;
-    for (const auto& [who, text] : words)
-      if (who == node) report.text = text;
-  }
-  return out;
-}
-
 Error Client::Impl::error(ErrorCode code, const core::Ballot& ballot, const Words& words) const {
   Error error;
   error.code = code;
   if (ballot.tally().nodes() == 0) return error;
-  error.nodes = reports(ballot, words);
+  error.nodes = reports(ballot, words).list();
   if (code == ErrorCode::contended && ballot.time_left() >= core::Millis{0})
     error.time_left = ballot.time_left();
   if (code == ErrorCode::settling && ballot.settles_in() >= core::Millis{0})
@@ -203,13 +183,13 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
                                         LeaseEvents events) {
   REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
   if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
-  auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
+  auto& entry = impl_->add_session(name, options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   SessionSlot& slot = entry.value;
   const bool once = slot.session.setup().once;
 
   const std::size_t limit = once ? 0 : impl_->config.max_waiters_per_name;
-  switch (impl_->queue.enter(slot.name.str(), call, limit)) {
+  switch (impl_->queue.enter(impl_->name_of(entry), call, limit)) {
     case LocalQueue::Place::head:
       impl_->heads.push_back(call);
       impl_->host.wake_at_turn_end();
@@ -226,7 +206,7 @@ expected<CallId, Error> Client::acquire(LockName name, const AcquireOptions& opt
         impl_->later([this, call] {
           auto* entry = impl_->find(call);
           if (entry == nullptr) return;
-          if (impl_->queue.enter(entry->value.name.str(), call, 0) == LocalQueue::Place::head) {
+          if (impl_->queue.enter(impl_->name_of(*entry), call, 0) == LocalQueue::Place::head) {
             impl_->heads.push_back(call);
           } else {
             impl_->expire_in_queue(*entry);
@@ -250,7 +230,7 @@ expected<CallId, Error> Client::adopt(LockName name, Token token, core::Fencing 
                                       LeaseEvents events) {
   REDLOCK_ASSERT(impl_->may_ask_for(options.ttl));
   if (auto why = impl_->not_now(name)) return unexpected<Error>(std::move(*why));
-  auto& entry = impl_->add_session(std::move(name), options, std::move(done), std::move(events));
+  auto& entry = impl_->add_session(name, options, std::move(done), std::move(events));
   const CallId call{entry.slot, entry.generation};
   impl_->later([this, call, token, fencing] {
     if (auto* entry = impl_->find(call))
@@ -273,12 +253,14 @@ expected<void, Error> Client::extend(CallId lease, std::optional<core::Millis> t
     return unexpected<Error>(
         Error{ErrorCode::overloaded, "an extension of this lease is under way already", {}, {}});
   if (now_held) now_held->value.extended = std::exchange(done, nullptr);
-  impl_->later([this, lease, ttl, done = std::move(done)] {
+  impl_->later([this, lease, ttl, done = std::move(done)]() mutable {
     if (auto* entry = impl_->find(lease)) {
       const core::Millis asked = ttl.value_or(entry->value.session.setup().ttl);
       impl_->step(*entry, {.kind = core::EventKind::extend, .ttl = asked});
     } else if (done) {
-      impl_->callbacks.emplace_back([done] { done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}})); });
+      impl_->callbacks.emplace_back([done = std::move(done)] {
+        done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
+      });
     }
   });
   return {};

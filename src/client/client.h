@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client/host.h"
+#include "client/reports.h"
 #include "core/guard.h"
 #include "core/request.h"
 #include "core/time.h"
@@ -40,7 +41,7 @@ struct Granted {
   Token token;
   core::Instant valid_until;
   core::Fencing fencing = core::kNoFencing;  // where a token was asked for, or adopted
-  std::vector<NodeReport> nodes;
+  Reports nodes;
 };
 
 // The core's value for "no token" and the public one.
@@ -54,7 +55,7 @@ inline core::Fencing to_fencing(std::optional<std::uint64_t> value) {
 
 using AcquireCallback = std::function<void(expected<Granted, Error>)>;
 using ExtendCallback = std::function<void(expected<core::Instant, Error>)>;  // the new end of validity
-using ReleaseCallback = std::function<void(Released, std::vector<NodeReport>)>;
+using ReleaseCallback = std::function<void(Released, const Reports&)>;
 struct LeaseEvents {
   std::function<void(core::Instant)> extended;  // by the watchdog: the new end of validity
   std::function<void(Error)> lost;              // once

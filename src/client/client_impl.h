@@ -12,19 +12,20 @@
 #include "client/client.h"
 #include "client/local_queue.h"
 #include "client/slots.h"
+#include "client/task.h"
 #include "core/release.h"
 #include "core/session.h"
 #include "core/validity.h"
 
 namespace redlock::client {
 
-// The servers' own words beside a ballot; almost always empty.
-using Words = std::vector<std::pair<core::Node, std::string>>;
+// For calls, which carry little, and for callbacks, which carry what each node said.
+using CallTask = Task<96>;
+using CallbackTask = Task<560>;
 
 struct SessionSlot {
   core::Session session;
-  LockName name = nobody();
-  std::string key;
+  std::string key;  // prefix and name
   AcquireCallback acquired;
   LeaseEvents events;
   ExtendCallback extended;
@@ -32,7 +33,14 @@ struct SessionSlot {
   std::optional<core::Instant> give_up_at;
   bool stands_in_line = false;
 
-  static const LockName& nobody();
+  // For the next one: what costs memory is kept, and whatever is set anew for every call.
+  void recycle() {
+    acquired = nullptr;
+    events = {};
+    extended = nullptr;
+    words.clear();
+    give_up_at.reset();
+  }
 };
 
 struct ReleaseSlot {
@@ -42,6 +50,13 @@ struct ReleaseSlot {
   std::string key;
   ReleaseCallback done;
   Words words;
+
+  void recycle() {
+    origin = {};
+    raised.reset();
+    done = nullptr;
+    words.clear();
+  }
 };
 
 struct ExtensionSlot {
@@ -52,7 +67,8 @@ struct ExtensionSlot {
 };
 
 struct Client::Impl {
-  Impl(Host& host, ClientConfig made) : host(host), config(std::move(made)) {
+  Impl(Host& host, ClientConfig made)
+      : host(host), config(std::move(made)), labels(std::make_shared<const Labels>(config.node_labels)) {
     config.guard.terms.nodes = static_cast<std::uint8_t>(nodes());
     config.guard.terms.max_ttl = config.max_ttl;
     guard = core::Guard(config.guard);
@@ -64,7 +80,7 @@ struct Client::Impl {
 
   // client.cpp
   SessionEntry* find(CallId call) { return sessions.find(call.slot, call.generation); }
-  void later(std::function<void()> work);
+  void later(CallTask work);
   void finish_turn();
   void arm();
   // Callers have checked it, with words for the user; a life beyond max_ttl would break others' promises.
@@ -72,33 +88,39 @@ struct Client::Impl {
     return core::Micros{ttl} > core::drift(ttl) && ttl <= config.max_ttl;
   }
   [[nodiscard]] int nodes() const { return static_cast<int>(config.node_labels.size()); }
-  [[nodiscard]] std::vector<NodeReport> reports(const core::Ballot& ballot, const Words& words) const;
+  [[nodiscard]] std::string_view name_of(const SessionEntry& entry) const {
+    return std::string_view(entry.value.key).substr(config.prefix.size());
+  }
+  [[nodiscard]] Reports reports(const core::Ballot& ballot, const Words& words) const {
+    return {labels, ballot, words};
+  }
   [[nodiscard]] Error error(ErrorCode code, const core::Ballot& ballot, const Words& words) const;
   void send(const core::Action& action, const std::string& key, RequestTag tag);
 
   // client_session.cpp
-  SessionEntry& add_session(LockName name, const AcquireOptions& options, AcquireCallback done,
+  SessionEntry& add_session(const LockName& name, const AcquireOptions& options, AcquireCallback done,
                             LeaseEvents events);
   [[nodiscard]] std::optional<Error> not_now(const LockName& name) const;
   void begin_head(CallId call);
   void begin(SessionEntry& entry);
   void step(SessionEntry& entry, const core::Event& event);
-  void run(SessionEntry& entry, const core::Actions& actions);
+  // `now` is the time of the step that asked for the actions: the deadlines that follow are told by it.
+  void run(SessionEntry& entry, const core::Actions& actions, core::Instant now);
   void attempt(SessionEntry& entry);
   void trace(const SessionEntry& entry, const core::Action& action) const;
   void answer(SessionEntry& entry, expected<Granted, Error> result);
   void expire_in_queue(SessionEntry& entry);
   void drop(SessionEntry& entry);
-  void reschedule(SessionEntry& entry);
+  void reschedule(SessionEntry& entry, core::Instant now);
   void note_line(SessionEntry& entry, bool stands);
 
   // client_release.cpp
   void start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done);
   void tell_heir(core::Node node, RequestTag tag, const core::Reply& reply);
-  void run(ReleaseEntry& entry, const core::Actions& actions);
+  void run(ReleaseEntry& entry, const core::Actions& actions, core::Instant now);
   void run(ExtensionEntry& entry, const core::Actions& actions);
   void answer_extension(ExtensionEntry& entry);
-  void reschedule(ReleaseEntry& entry);
+  void reschedule(ReleaseEntry& entry, core::Instant now);
 
   // client_guard.cpp
   void run(const core::GuardCommands& commands);
@@ -131,6 +153,7 @@ struct Client::Impl {
 
   Host& host;
   ClientConfig config;
+  std::shared_ptr<const Labels> labels;
   core::Guard guard;
   std::array<core::Judgement, core::kMaxNodes> judged{};  // by the check that came last
   core::GuardCommands guard_commands;
@@ -144,9 +167,10 @@ struct Client::Impl {
   core::NodeSet listened_to;
   Agenda agenda;
   std::optional<core::Instant> armed;
-  std::vector<std::function<void()>> calls;      // noted, begun at the end of the turn
-  std::vector<CallId> heads;                     // whose turn has come for a name; begun after the calls
-  std::vector<std::function<void()>> callbacks;  // due, run last
+  // Each list has a second one, which is worked off while the first one fills again.
+  std::vector<CallTask> calls, calls_begun;              // noted, begun at the end of the turn
+  std::vector<CallId> heads, heads_begun;                // whose turn has come for a name; after the calls
+  std::vector<CallbackTask> callbacks, callbacks_begun;  // due, run last
   std::vector<core::Actions> spare;
   ReleaseCallback release_done;  // of the release that is being begun
   std::size_t pending = 0;       // calls for a lease that were not answered yet

@@ -11,7 +11,7 @@ void Client::on_notice(core::Node node, std::string_view key, const core::Notice
   Impl& impl = *impl_;
   if (!key.starts_with(impl.config.prefix)) return;
   key.remove_prefix(impl.config.prefix.size());
-  const auto head = impl.queue.head(std::string(key));
+  const auto head = impl.queue.head(key);
   Impl::SessionEntry* entry = head ? impl.find(*head) : nullptr;
   if (entry == nullptr || !entry->value.session.stands_in_line()) return;
   if (entry->value.session.token() != notice.token) return;

@@ -14,9 +14,10 @@ void Client::Impl::start_release(const SessionEntry& from, const core::Action& c
   if (from.slot >= heirs.size()) heirs.resize(from.slot + 1);
   heirs[from.slot] = {entry.slot, entry.generation};
   Batch batch(*this);
+  const core::Instant now = host.now();
   entry.value.release = core::Release(nodes(), clean.request.token, clean.request.kind, clean.request.ttl,
-                                      clean.trail, host.now(), batch.actions);
-  run(entry, batch.actions);
+                                      clean.trail, now, batch.actions);
+  run(entry, batch.actions, now);
 }
 
 // An answer to an attempt or a lease that is over: only "nothing was sent" is news to whoever cleans up
@@ -32,10 +33,10 @@ void Client::Impl::tell_heir(core::Node node, RequestTag tag, const core::Reply&
   const bool acquiring = tag.round == origin.round;
   entry->value.release.on_earlier_reply(
       node, acquiring ? core::RequestKind::acquire : core::RequestKind::extend, reply);
-  run(*entry, {});
+  run(*entry, {}, host.now());
 }
 
-void Client::Impl::run(ReleaseEntry& entry, const core::Actions& actions) {
+void Client::Impl::run(ReleaseEntry& entry, const core::Actions& actions, core::Instant now) {
   ReleaseSlot& slot = entry.value;
   for (const core::Action& action : actions) {
     if (action.kind == ActionKind::send) {
@@ -50,13 +51,13 @@ void Client::Impl::run(ReleaseEntry& entry, const core::Actions& actions) {
     agenda.clear({Machine::release, entry.slot});
     releases.remove(entry);
   } else {
-    reschedule(entry);
+    reschedule(entry, now);
   }
 }
 
-void Client::Impl::reschedule(ReleaseEntry& entry) {
+void Client::Impl::reschedule(ReleaseEntry& entry, core::Instant now) {
   const Agenda::Key key{Machine::release, entry.slot};
-  if (const auto at = entry.value.release.deadline(host.now())) {
+  if (const auto at = entry.value.release.deadline(now)) {
     agenda.set(key, *at);
   } else {
     agenda.clear(key);
@@ -77,7 +78,7 @@ void Client::Impl::answer_extension(ExtensionEntry& entry) {
   if (slot.extend.outcome() != core::Extend::Outcome::extended)
     result = unexpected<Error>(error(slot.extend.reason(), slot.extend.ballot(), slot.words));
   callbacks.emplace_back([done = std::move(slot.done), result = std::move(result), nodes = std::move(nodes)] {
-    done(result, nodes);
+    done(result, nodes.list());
   });
   agenda.clear({Machine::extension, entry.slot});
   extensions.remove(entry);
@@ -104,8 +105,9 @@ void Client::release_by_token(LockName name, Token token, ReleaseCallback done) 
     entry.value.key = key;
     entry.value.done = done;
     Impl::Batch batch(*impl_);
-    entry.value.release = core::Release(impl_->nodes(), token, impl_->host.now(), batch.actions);
-    impl_->run(entry, batch.actions);
+    const core::Instant now = impl_->host.now();
+    entry.value.release = core::Release(impl_->nodes(), token, now, batch.actions);
+    impl_->run(entry, batch.actions, now);
   });
 }
 

@@ -22,15 +22,14 @@ std::optional<Error> Client::Impl::not_now(const LockName& name) const {
       ErrorCode::overloaded, "as many calls as max_pending_calls allows await their answer already", {}, {}};
 }
 
-Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const AcquireOptions& options,
+Client::Impl::SessionEntry& Client::Impl::add_session(const LockName& name, const AcquireOptions& options,
                                                       AcquireCallback done, LeaseEvents events) {
-  const core::Instant now = host.now();
   core::Session::Setup setup;
   setup.nodes = nodes();
   setup.ttl = options.ttl;
   setup.min_validity = options.min_validity;
   setup.once = options.wait && options.wait->count() == 0;
-  if (options.wait && !setup.once) setup.give_up_at = now + core::Micros{*options.wait};
+  if (options.wait && !setup.once) setup.give_up_at = host.now() + core::Micros{*options.wait};
   setup.max_hold = options.max_hold;
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
@@ -41,8 +40,7 @@ Client::Impl::SessionEntry& Client::Impl::add_session(LockName name, const Acqui
   auto& entry = sessions.add();
   SessionSlot& slot = entry.value;
   slot.session = core::Session(setup);
-  slot.key = config.prefix + name.str();
-  slot.name = std::move(name);
+  slot.key.assign(config.prefix).append(name.str());
   slot.acquired = std::move(done);
   slot.events = std::move(events);
   slot.give_up_at = setup.give_up_at;
@@ -59,7 +57,7 @@ void Client::Impl::begin(SessionEntry& entry) {
     expire_in_queue(entry);
     return;
   }
-  step(entry, {.kind = EventKind::begin, .flag = queue.contended(entry.value.name.str())});
+  step(entry, {.kind = EventKind::begin, .flag = queue.contended(name_of(entry))});
 }
 
 void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
@@ -68,8 +66,9 @@ void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
     return;
   }
   Batch batch(*this);
-  entry.value.session.step(event, host.now(), batch.actions);
-  run(entry, batch.actions);
+  const core::Instant now = host.now();
+  entry.value.session.step(event, now, batch.actions);
+  run(entry, batch.actions, now);
 }
 
 // The random bits come first: T0 is read after them and before the first send, inside step() (S2).
@@ -91,7 +90,7 @@ void Client::Impl::trace(const SessionEntry& entry, const core::Action& action) 
   const auto valid_ms = [&] {
     return std::to_string(core::remaining(action.end, host.now()).count() / 1000) + " ms";
   };
-  const std::string lock = "lock " + printable(entry.value.name.str()) + ": ";
+  const std::string lock = "lock " + printable(name_of(entry)) + ": ";
   switch (action.kind) {
     case ActionKind::granted:
       return config.log(LogLevel::trace, lock + "granted, valid for " + valid_ms());
@@ -114,7 +113,7 @@ void Client::Impl::trace(const SessionEntry& entry, const core::Action& action) 
   }
 }
 
-void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
+void Client::Impl::run(SessionEntry& entry, const core::Actions& actions, core::Instant now) {
   SessionSlot& slot = entry.value;
   const RequestTag tag{entry.slot, entry.generation, {}, Machine::session};
   const auto tell_extension = [&](expected<core::Instant, Error> result) {
@@ -148,7 +147,10 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
         break;
       case ActionKind::renewed:
         if (slot.events.extended)
-          callbacks.emplace_back([tell = slot.events.extended, end = action.end] { tell(end); });
+          callbacks.emplace_back([this, call = CallId{entry.slot, entry.generation}, end = action.end] {
+            if (const auto* held = find(call); held && held->value.events.extended)
+              held->value.events.extended(end);
+          });
         break;
       case ActionKind::lost:
         if (slot.events.lost)
@@ -169,7 +171,7 @@ void Client::Impl::run(SessionEntry& entry, const core::Actions& actions) {
   if (slot.session.phase() == Phase::ended) {
     drop(entry);
   } else {
-    reschedule(entry);
+    reschedule(entry, now);
   }
 }
 
@@ -185,7 +187,7 @@ void Client::Impl::answer(SessionEntry& entry, expected<Granted, Error> result) 
 // It never got to talk to a node: another caller of this client has the name.
 void Client::Impl::expire_in_queue(SessionEntry& entry) {
   Error why{ErrorCode::contended, "another caller in this process holds or awaits the lock", {}, {}};
-  const auto head = queue.head(entry.value.name.str());
+  const auto head = queue.head(name_of(entry));
   const SessionEntry* first = head ? find(*head) : nullptr;
   // The head itself may be failing for another reason; then that is what this caller waited for.
   const bool failing = first && first != &entry &&
@@ -206,13 +208,12 @@ void Client::Impl::drop(SessionEntry& entry) {
       done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
     });
   note_line(entry, false);
-  const std::string name = entry.value.name.str();
-  const core::Session& session = entry.value.session;
-  if (queue.head(name) == CallId{entry.slot, entry.generation})
-    queue.set_contended(name, session.in_line() && !session.line_was_empty());
   const CallId call{entry.slot, entry.generation};
+  const core::Session& session = entry.value.session;
+  if (queue.head(name_of(entry)) == call)
+    queue.set_contended(name_of(entry), session.in_line() && !session.line_was_empty());
+  const auto next = queue.leave(name_of(entry), call);
   sessions.remove(entry);
-  const auto next = queue.leave(name, call);
   if (!next || closed) return;
   heads.push_back(*next);
   host.wake_at_turn_end();
@@ -221,14 +222,15 @@ void Client::Impl::drop(SessionEntry& entry) {
 // Nodes are listened to as long as anybody stands in line.
 void Client::Impl::note_line(SessionEntry& entry, bool stands) {
   if (std::exchange(entry.value.stands_in_line, stands) == stands) return;
-  in_line += stands ? 1 : std::size_t(-1);
-  if (in_line == (stands ? 1 : 0)) host.listen(config.waiter, stands);
+  const std::size_t before = in_line;
+  in_line = stands ? before + 1 : before - 1;
+  if (before == 0 || in_line == 0) host.listen(config.waiter, stands);
 }
 
-void Client::Impl::reschedule(SessionEntry& entry) {
+void Client::Impl::reschedule(SessionEntry& entry, core::Instant now) {
   note_line(entry, entry.value.session.stands_in_line());
   const Agenda::Key key{Machine::session, entry.slot};
-  if (const auto at = entry.value.session.deadline(host.now())) {
+  if (const auto at = entry.value.session.deadline(now)) {
     agenda.set(key, *at);
   } else {
     agenda.clear(key);

@@ -1,5 +1,6 @@
 // A table of objects that others name by slot and generation: finding one costs an index, a name that has
 // gone stale finds nothing, and a slot's memory is used again, so that a warm client allocates no objects.
+// What has a recycle() keeps memory of its own that way, and whatever is set anew for its next use.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,11 @@ class Slots {
   }
 
   void remove(Entry& entry) {
-    entry.value = T{};
+    if constexpr (requires(T & value) { value.recycle(); }) {
+      entry.value.recycle();
+    } else {
+      entry.value = T{};
+    }
     entry.used = false;
     ++entry.generation;
     free_.push_back(entry.slot);

@@ -46,6 +46,7 @@ void Line::renew(Instant now, Actions& out) {
   last_round_ = next(last_round_);
   std::copy_backward(renewals_.begin(), renewals_.end() - 1, renewals_.end());
   renewals_.front() = {last_round_, now};
+  if (ballot_.tally().nodes() != 0 && ballot_.tally().verdict() != Verdict::pending) told_ = ballot_;
   ballot_ = Ballot(setup_.nodes, last_round_, now);
   hurried_ = false;
   slowest_ /= 2;
@@ -183,13 +184,13 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   const auto t0 = t0_of(renewal);
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
+  if (!voted_.has(node)) probed_ = false;
   voted_.add(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
   at(node).after = false;
   if (setup_.fenced) counters_.counted(node, reply.fencing);
   ballot_.record(node, Reply{ReplyKind::granted}, true, now);
-  probed_ = false;
 }
 
 // Notices overtake answers: only one to a later renewal than the vote's says that the key is not ours any
@@ -232,9 +233,10 @@ void Line::decide(Instant now, Actions& out) {
     int others = 0;
     bool after = false;
     NodeSet::first(setup_.nodes).each([&](Node node) {
-      const bool heard = !voted_.has(node) && at(node).heard == renewals_.front().round;
-      others += heard ? 1 : 0;
-      after = after || (heard && at(node).after);
+      if (voted_.has(node) || at(node).heard == Round{}) return;
+      // What the last one said holds until this one is answered.
+      others += at(node).heard >= renewals_[1].round ? 1 : 0;
+      after = after || (at(node).after && at(node).heard == renewals_.front().round);
     });
     if (after) {
       outcome_ = Outcome::give_back;

@@ -62,8 +62,11 @@ class Line {
   [[nodiscard]] Instant deadline(Instant now) const;
   [[nodiscard]] Instant valid_until() const { return valid_until_; }  // won
   [[nodiscard]] Fencing fencing() const { return fencing_; }          // won, fenced
-  // Of the latest renewal, with the votes that stand.
-  [[nodiscard]] const Ballot& ballot() const { return ballot_; }
+  // Of the latest renewal that enough nodes have answered, with the votes that stand.
+  [[nodiscard]] const Ballot& ballot() const {
+    const bool told = ballot_.tally().verdict() != Verdict::pending || told_.tally().nodes() == 0;
+    return told ? ballot_ : told_;
+  }
   [[nodiscard]] Round last_round() const { return last_round_; }
   // A round that raised counters: it leaves no key and no place.
   [[nodiscard]] bool raised_in(Round round) const { return raise_round_ && *raise_round_ == round; }
@@ -116,6 +119,7 @@ class Line {
   std::optional<Round> raise_round_;
   Outcome outcome_ = Outcome::waiting;
   Ballot ballot_;
+  Ballot told_;  // the one before, for whoever asks why it takes so long
   NodeSet voted_;
   VoteEnds ends_;
   Counters counters_;

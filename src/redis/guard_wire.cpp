@@ -35,17 +35,37 @@ std::string_view word(std::string_view& text) {
   return first;
 }
 
-void read_replication(std::string_view info, core::Reading& reading) {
-  reading.master = info_field(info, "role") == "master";
-  reading.replid = parse_server_id(info_field(info, "master_replid"));
-  const auto second = info_field(info, "master_replid2");
-  reading.was_replica = second.find_first_not_of('0') != std::string_view::npos;
-  reading.replicas = parse_number<std::uint16_t>(info_field(info, "connected_slaves")).value_or(1);
+// `name` begins with the line feed before it and ends with the colon. `place`: where it stood in the last
+// answer of this server, and where it stands in this one. Counters on the lines before it get longer now and
+// then, so it is looked for from a little before that.
+std::string_view info_line(std::string_view info, std::string_view name, std::size_t& place) {
+  constexpr std::size_t kSlack = 40;
+  auto at = info.find(name, place - std::min(place, kSlack));
+  if (at == std::string_view::npos) at = info.find(name);
+  place = at == std::string_view::npos ? 0 : at;
+  if (at == std::string_view::npos)
+    return info_field(info, name.substr(1, name.size() - 2));  // the first line
+  const auto value = info.substr(at + name.size());
+  return value.substr(0, std::min(value.find('\r'), value.find('\n')));
 }
 
-void read_mark(const Value& value, core::Reading& reading) {
+void read_facts(std::string_view replication, std::string_view stats, CheckMemory& memory,
+                core::Reading& reading) {
+  auto& places = memory.places;
+  reading.master = info_line(replication, "\nrole:", places[0]) == "master";
+  const auto replicas = info_line(replication, "\nconnected_slaves:", places[1]);
+  reading.replicas = parse_number<std::uint16_t>(replicas).value_or(1);
+  reading.replid = parse_server_id(info_line(replication, "\nmaster_replid:", places[2]));
+  const auto second = info_line(replication, "\nmaster_replid2:", places[3]);
+  reading.was_replica = second.find_first_not_of('0') != std::string_view::npos;
+  const auto evicted = parse_number<std::int64_t>(info_line(stats, "\nevicted_keys:", places[4]));
+  if (!reading.replid.known() || !evicted || *evicted < 0) reading.failed = Cause::unverified;
+  reading.evicted = evicted.value_or(0);
+}
+
+void read_mark(const Value& value, CheckMemory& memory, core::Reading& reading) {
   if (value.type == Value::Type::nil) return;
-  const auto mark = parse_mark(value.text);
+  const auto& mark = memory.mark.parse(value.text);
   reading.mark_state = mark ? core::MarkState::present : core::MarkState::garbled;
   if (mark) reading.mark = *mark;
 }
@@ -84,6 +104,14 @@ std::string format_mark(const core::Mark& mark) {
   add(mark.terms.deployment.view());
   add(std::to_string(mark.evicted));
   return text;
+}
+
+const std::optional<core::Mark>& MarkMemory::parse(std::string_view text) {
+  if (text_ != text) {
+    mark_ = parse_mark(text);
+    text_ = text;
+  }
+  return mark_;
 }
 
 std::optional<core::Mark> parse_mark(std::string_view text) {
@@ -145,7 +173,7 @@ std::string_view verification_commands() {
 }
 
 // The settling key's value is the node's own time, in ms, at which it goes away.
-std::optional<core::Reading> read_check(const Value* values, Sections sections) {
+std::optional<core::Reading> read_check(const Value* values, Sections sections, CheckMemory& memory) {
   core::Reading reading;
   const int replies = check_replies(sections);
   for (int i = 0; i < replies && reading.failed == Cause::none; ++i)
@@ -168,18 +196,20 @@ std::optional<core::Reading> read_check(const Value* values, Sections sections) 
   if (!seconds || !micros || *seconds < 0 || *seconds > kMostSeconds || *micros < 0 || *micros >= 1000000)
     return std::nullopt;
   reading.node_time = core::Micros{*seconds * 1000000 + *micros};
-  read_mark(keys.items[0], reading);
+  read_mark(keys.items[0], memory, reading);
   reading.settling = keys.items[1].type == Value::Type::bulk;
   if (reading.settling) {
     const auto end = core::Millis{parse_number<std::int64_t>(keys.items[1].text).value_or(0)};
     const auto now = std::chrono::floor<core::Millis>(reading.node_time);
     reading.settling_left = end > now ? std::min(end - now, kLongest) : core::Millis{0};
   }
-  read_replication(info.text, reading);
-  const auto evicted = parse_number<std::int64_t>(info_field(stats.text, "evicted_keys"));
-  if (!reading.replid.known() || !evicted || *evicted < 0) reading.failed = Cause::unverified;
-  reading.evicted = evicted.value_or(0);
+  read_facts(info.text, stats.text, memory, reading);
   return reading;
+}
+
+std::optional<core::Reading> read_check(const Value* values, Sections sections) {
+  CheckMemory none;
+  return read_check(values, sections, none);
 }
 
 std::optional<core::Verification> read_verification(const Value* values) {

@@ -2,6 +2,7 @@
 // are fixed and made once. See core/guard_facts.h for the meaning.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +31,26 @@ constexpr int check_replies(Sections sections) {
   return sections == Sections::joined ? kCheckReplies - 1 : kCheckReplies;
 }
 std::string_view check_commands(Sections sections);
+
+// The mark that a text stands for. It is the same text with every check until somebody mends the node, so the
+// last one is kept: comparing is a tenth of parsing.
+class MarkMemory {
+ public:
+  const std::optional<core::Mark>& parse(std::string_view text);
+
+ private:
+  std::string text_;  // empty stands for no mark, as it should
+  std::optional<core::Mark> mark_;
+};
+
+// Of the answers of one server, so that reading the next one is quick. Nothing that is read depends on it.
+struct CheckMemory {
+  MarkMemory mark;
+  std::array<std::size_t, 5> places{};  // where the lines of INFO stood that are looked at
+};
+
 // Nothing: these are no answers to those commands, and the connection must be closed. Times stay zero.
+std::optional<core::Reading> read_check(const Value* values, Sections sections, CheckMemory& memory);
 std::optional<core::Reading> read_check(const Value* values, Sections sections);
 
 // ---- verification: a check, and INFO server, memory ------------------------------------------------

@@ -108,9 +108,13 @@ void Pipeline::sent(Micros now) {
   unsent_ = 0;
 }
 
+// A check's answers have places of their own: a Value keeps its memory only for as long as it gets values of
+// one kind.
 redis::Value& Pipeline::slot() {
-  if (values_.size() <= have_) values_.resize(have_ + 1);
-  return values_[have_];
+  const bool is_check = !pending_.empty() && pending_.front().kind == Pending::Kind::check;
+  auto& values = is_check ? check_values_ : values_;
+  if (values.size() <= have_) values.resize(have_ + 1);
+  return values[have_];
 }
 
 bool Pipeline::accept(Micros now) {
@@ -160,7 +164,7 @@ void Pipeline::finish_request(Micros now) {
 }
 
 void Pipeline::finish_check() {
-  auto reading = redis::read_check(values_.data(), sections_);
+  auto reading = redis::read_check(check_values_.data(), sections_, check_memory_);
   if (!reading) {
     problem_ = "an answer of the wrong kind to the guard's check";
     return;
@@ -293,6 +297,7 @@ void Pipeline::clear() {
   known_ = {};
   out_ = {};
   values_.assign(1, {});
+  check_values_.clear();
   next_deadline_.reset();
 }
 

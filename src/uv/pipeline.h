@@ -111,10 +111,12 @@ class Pipeline {
   std::string out_;
   std::array<bool, redis::kScriptKinds> known_{};  // scripts, to the server, by hash
   redis::Sections sections_ = redis::Sections::apart;
-  std::optional<core::Micros> vote_cap_;  // votes wait to be written: the shortest of their timeouts
-  std::vector<Vote> votes_;               // answered, and waiting for the check behind them
-  std::vector<Vote> counting_;            // the same while they are handed out
-  std::vector<redis::Value> values_;      // of the front's answer
+  std::optional<core::Micros> vote_cap_;    // votes wait to be written: the shortest of their timeouts
+  std::vector<Vote> votes_;                 // answered, and waiting for the check behind them
+  std::vector<Vote> counting_;              // the same while they are handed out
+  std::vector<redis::Value> values_;        // of the front's answer
+  std::vector<redis::Value> check_values_;  // the same, of a check
+  redis::CheckMemory check_memory_;
   std::size_t have_ = 0;
   std::string problem_;
   std::optional<core::Micros> next_deadline_;

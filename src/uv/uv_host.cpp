@@ -77,6 +77,13 @@ void UvHost::attach(client::Client& client) {
   impl_->client = &client;
 }
 
+std::unique_ptr<client::Client> UvHost::make_client(client::ClientConfig config) {
+  config.waiter = core::Waiter{random().token.low | 1U};
+  auto client = std::make_unique<client::Client>(*this, std::move(config));
+  attach(*client);
+  return client;
+}
+
 void UvHost::start() {
   REDLOCK_ASSERT(impl_->client != nullptr);
   for (auto& connection : impl_->connections) connection->start();

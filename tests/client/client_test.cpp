@@ -51,12 +51,12 @@ TEST_F(ClientTest, TheGrantSaysWhatEachNodeSaid) {
   host.answer(node_at(0), kGranted);
   host.answer(node_at(2), kGranted);
   ASSERT_TRUE(a.lease);
-  ASSERT_EQ(a.lease->nodes.size(), 3U);
-  EXPECT_EQ(a.lease->nodes[0].node, "node 1");
-  EXPECT_EQ(a.lease->nodes[0].vote, Vote::granted);
-  EXPECT_EQ(a.lease->nodes[0].elapsed, 3ms);
-  EXPECT_EQ(a.lease->nodes[1].cause, Cause::loading);
-  EXPECT_EQ(a.lease->nodes[1].text, "LOADING Redis is loading");
+  ASSERT_EQ(a.lease->nodes.list().size(), 3U);
+  EXPECT_EQ(a.lease->nodes.list()[0].node, "node 1");
+  EXPECT_EQ(a.lease->nodes.list()[0].vote, Vote::granted);
+  EXPECT_EQ(a.lease->nodes.list()[0].elapsed, 3ms);
+  EXPECT_EQ(a.lease->nodes.list()[1].cause, Cause::loading);
+  EXPECT_EQ(a.lease->nodes.list()[1].text, "LOADING Redis is loading");
   settle();
 }
 
@@ -71,8 +71,8 @@ TEST_F(ClientTest, TheWordsOfAnEarlierAttemptDoNotShowUpInALaterOne) {
   host.answer(node_at(0), kGranted);
   host.answer(node_at(1), kGranted);
   ASSERT_TRUE(a.lease);
-  EXPECT_EQ(a.lease->nodes[2].text, "");
-  EXPECT_EQ(a.lease->nodes[2].vote, Vote::pending);
+  EXPECT_EQ(a.lease->nodes.list()[2].text, "");
+  EXPECT_EQ(a.lease->nodes.list()[2].vote, Vote::pending);
   settle();
 }
 

@@ -31,13 +31,15 @@ struct Sent {
 
 class FakeHost final : public Host {
  public:
-  explicit FakeHost(int nodes, std::size_t max_waiters = 10000, core::Guard::Setup guard = {})
+  explicit FakeHost(int nodes, std::size_t max_waiters = 10000, core::Guard::Setup guard = {},
+                    core::Waiter waiter = core::kNobody)
       : outstanding_(static_cast<std::size_t>(nodes)) {
     ClientConfig config;
     for (int i = 1; i <= nodes; ++i) config.node_labels.push_back("node " + std::to_string(i));
     config.prefix = "lock:";
     config.max_waiters_per_name = max_waiters;
     config.guard = guard;
+    config.waiter = waiter;
     client = std::make_unique<Client>(*this, std::move(config));
   }
 

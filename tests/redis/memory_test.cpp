@@ -1,7 +1,7 @@
 // What a hostile server can make the decoder reserve: far less than 64 MiB, whatever it claims and however it
 // cuts its bytes; and what ordinary replies cost: nothing once a Value is in use.
 //
-// What goes through operator new is counted exactly. hiredis calls malloc; that shows in the peak of the
+// What goes through operator new is counted exactly. What calls malloc shows in the peak of the
 // resident memory, which sanitizers inflate, so that only plain builds hold it to a number.
 #include <gtest/gtest.h>
 
