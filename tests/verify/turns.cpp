@@ -9,7 +9,7 @@ void Turns::waits(const std::string& name, const std::string& who, TrueTime at) 
   Lock& lock = locks_[name];
   if (lock.waiting.empty() && !lock.held) lock.idle_since = at;
   Waiting& one = lock.waiting[who];
-  one = {++lock.came, 0, 0};
+  one = {at, 0, 0};
   // Whoever joins later may overtake those who are here, so all of them get the wider bound.
   for (auto& [other, waiting] : lock.waiting)
     waiting.most =
@@ -35,7 +35,7 @@ void Turns::granted(const std::string& name, const std::string& who, TrueTime at
   const auto came = one->second.came;
   lock.waiting.erase(one);
   for (auto& [other, waiting] : lock.waiting) {
-    if (waiting.came > came) continue;
+    if (came - waiting.came <= bounds_.apart) continue;
     most_overtaken_ = std::max(most_overtaken_, ++waiting.overtaken);
     if (waiting.overtaken == waiting.most + 1)
       faults_.push_back("L5: " + other + " waits for " + name + " at " + seconds(at) + ", overtaken " +

@@ -1,8 +1,9 @@
 // Rule L5 where nothing fails: those who queue for a lock get it in about the order in which they came, a
 // lock that is free goes to somebody soon, and nobody waits while others have had it again and again.
 //
-// Who came first is only told apart by nodes, whose clocks and whose ways differ; so some may be overtaken by
-// others who came about when they did, and the bound says how often.
+// Who came first is only told apart by nodes, whose clocks and whose ways differ, and whoever is not listened
+// to yet is passed over. So those who came at about the same time have no order, and others may be overtaken
+// now and then; the bounds say what that is.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@ namespace redlock::verify {
 class Turns {
  public:
   struct Bounds {
+    TrueTime apart{100000};  // who came later by more than this came behind
     // By how many who came after him anybody may be overtaken: so many, and a share of those who wait.
     std::size_t overtaken = 4;
     std::size_t of_the_waiting = 2;  // one in so many
@@ -39,7 +41,7 @@ class Turns {
 
  private:
   struct Waiting {
-    std::size_t came = 0;  // the how manieth
+    TrueTime came{0};
     std::size_t overtaken = 0;
     std::size_t most = 0;  // that may overtake him
   };
@@ -47,7 +49,6 @@ class Turns {
     std::map<std::string, Waiting> waiting;
     bool held = false;
     TrueTime idle_since{0};  // nobody has it, and somebody wants it
-    std::size_t came = 0;
   };
 
   Bounds bounds_;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// At most one may overtake, and one more for every four who wait; a lock may be free for 100 ms.
+// Who comes 10 ms later came behind. At most one of those may overtake, and one more for every four who wait; a lock may be free for 100 ms.
 class TurnsTest : public testing::Test {
  protected:
   void section(const std::string& who, TrueTime from, TrueTime to) {
@@ -24,12 +24,17 @@ class TurnsTest : public testing::Test {
       EXPECT_EQ(faults[0], only);
     }
   }
-  Turns turns_{Turns::Bounds{1, 4, 100ms}};
+  // a first of all, then the others, 11 ms apart.
+  void come(const std::string& all) {
+    TrueTime at = 1s;
+    for (const char c : all) turns_.waits("x", std::string(1, c), at), at += 11ms;
+  }
+  Turns turns_{Turns::Bounds{10ms, 1, 4, 100ms}};
 };
 
 TEST_F(TurnsTest, InOrderIsFine) {
-  for (const auto* who : {"a", "b", "c"}) turns_.waits("x", who, 1s);
-  section("a", 1s, 2s);
+  come("abc");
+  section("a", 1050ms, 2s);
   section("b", 2s, 3s);
   section("c", 3s, 4s);
   expect("");
@@ -38,8 +43,8 @@ TEST_F(TurnsTest, InOrderIsFine) {
 }
 
 TEST_F(TurnsTest, ToBeOvertakenAsOftenAsIsAllowedIsFine) {
-  for (const auto* who : {"a", "b", "c"}) turns_.waits("x", who, 1s);
-  section("b", 1s, 2s);
+  come("abc");
+  section("b", 1050ms, 2s);
   section("a", 2s, 3s);
   section("c", 3s, 4s);
   expect("");
@@ -47,27 +52,40 @@ TEST_F(TurnsTest, ToBeOvertakenAsOftenAsIsAllowedIsFine) {
 }
 
 TEST_F(TurnsTest, OnceMoreIsNot) {
-  for (const auto* who : {"a", "b", "c"}) turns_.waits("x", who, 1s);
-  section("b", 1s, 2s);
+  come("abc");
+  section("b", 1050ms, 2s);
   section("c", 2s, 3s);
   section("a", 3s, 4s);
   expect("L5: a waits for x at 2.000000, overtaken 2 times");
 }
 
+TEST_F(TurnsTest, WhoCameAboutTogetherHaveNoOrder) {
+  for (const auto* who : {"a", "b", "c"}) turns_.waits("x", who, 1s);
+  turns_.waits("x", "d", 1010ms);
+  section("d", 1050ms, 2s);
+  section("c", 2s, 3s);
+  section("b", 3s, 4s);
+  section("a", 4s, 5s);
+  expect("");
+  EXPECT_EQ(turns_.most_overtaken(), 0U);
+}
+
 // Others who take it again and again came later each time.
 TEST_F(TurnsTest, StarvationIsCaughtAndToldOnce) {
-  turns_.waits("x", "a", 1s);
+  turns_.waits("x", "a", 0s);
   for (auto at = TrueTime{1s}; at < 20s; at += 1s) {
     turns_.waits("x", "b", at);
     section("b", at, at + 1s);
   }
-  section("a", 20s, 21s);
-  expect("L5: a waits for x at 2.000000, overtaken 2 times");
+  turns_.granted("x", "a", 20s);
+  const auto faults = turns_.faults();
+  ASSERT_EQ(faults.size(), 2U);  // and the lock was free before b came
+  EXPECT_EQ(faults[1], "L5: a waits for x at 2.000000, overtaken 2 times");
 }
 
 TEST_F(TurnsTest, AmongManyMoreOfThemMayOvertake) {
-  for (const auto* who : {"a", "b", "c", "d"}) turns_.waits("x", who, 1s);
-  section("b", 1s, 2s);
+  come("abcd");
+  section("b", 1050ms, 2s);
   section("c", 2s, 3s);
   section("a", 3s, 4s);
   section("d", 4s, 5s);
