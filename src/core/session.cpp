@@ -50,7 +50,7 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       break;
     case EventKind::listening:
       if (phase_ == Phase::lining && line_.on_listening(event.node, event.flag, out))
-        trail_.sent(NodeSet::of(event.node), line_life(), now);
+        trail_.sent_again(NodeSet::of(event.node), Line::kStay, now);
       break;
     case EventKind::wake:
       on_wake(now, out);
@@ -236,7 +236,7 @@ void Session::on_wake(Instant now, Actions& out) {
     return;
   }
   if (phase_ == Phase::lining) {
-    if (line_.on_wake(now, out)) trail_.sent(NodeSet::first(setup_.nodes), line_life(), now);
+    if (line_.on_wake(now, out)) trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);
     after_line(now, out);
     return;
   }

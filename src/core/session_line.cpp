@@ -13,7 +13,7 @@ void Session::begin_line(const Event& event, Instant now, Actions& out) {
   line_ = Line(setup, token_, proposed, event.nodes, attempt_round_, now, out);
   round_ = line_.last_round();
   trail_ = Trail();
-  trail_.sent(NodeSet::first(setup_.nodes), line_life(), now);
+  trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);  // a key may come of it as long as it stands
 }
 
 // A key that is handed over lives no longer than a place is kept: that is what a waiter's death costs.

@@ -19,6 +19,11 @@ void Trail::sent(NodeSet nodes, Millis ttl, Instant now) {
   });
 }
 
+void Trail::sent_again(NodeSet nodes, Millis ttl, Instant now) {
+  again_ = again_ | nodes;
+  sent(nodes, ttl, now);
+}
+
 void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
   if (!reply.final()) return;
   auto& n = in_flight_[static_cast<std::size_t>(index(node))];
@@ -32,7 +37,8 @@ void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
   const bool first = kind == RequestKind::acquire || kind == RequestKind::enter;
   const bool refused = kind == RequestKind::acquire && reply.kind == ReplyKind::held;
   const bool left_nothing = reply.never_sent() || refused || reply.kind == ReplyKind::failed;
-  if (first && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
+  const bool only = first && !again_.has(node);
+  if (only && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
 }
 
 NodeSet Trail::unanswered() const {

@@ -25,7 +25,8 @@ RedisModel::Entry* RedisModel::find(Millis now, std::string_view key) {
   return &found->second;
 }
 
-core::Reply RedisModel::execute(core::Micros truth, const core::Request& request, std::string_view key) {
+core::Reply RedisModel::execute(core::Micros truth, const core::Request& request, std::string_view key,
+                                const Publish& publish) {
   const auto now = this->now(truth);
   Entry* entry = find(now, key);
   const auto held = [&] {
@@ -66,15 +67,16 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
       reply.fencing = std::max(raise(truth, request, key), core::Fencing{1});
       return reply;
     }
-    case RequestKind::release:
     case RequestKind::undo:
-    case RequestKind::leave:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return {ReplyKind::held, Cause::held};
       data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
+    case RequestKind::release:
+    case RequestKind::leave:
+      return leave({truth, now, request, key, publish});
     case RequestKind::enter:
-      break;
+      return enter({truth, now, request, key, publish});
   }
   return {};
 }
