@@ -1,26 +1,25 @@
 // Options in, lines out. Plain stdio: every line is flushed, since a caller waits for it.
 #include "arguments.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
+#include <map>
 #include <sstream>
 
 namespace redlock::bench {
 
 namespace {
 
+constexpr const char* kUsage =
+    "usage: bench_redlock [--mode batch|times|lat|fault|serve|tput|contend|share|hold]\n"
+    "       [--peer redlock|redlock-async|redlock-coroutine|redlock-blocking|floor] [--ports P,P,...]\n"
+    "       [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS] [--prefix P] [--guard 0|1] [--fencing "
+    "0|1]\n"
+    "       [--tls AUTHORITY.PEM]\n";
+
 [[noreturn]] void usage(const std::string& problem) {
-  std::fprintf(stderr,
-               "bench_redlock: %s\n"
-               "usage: bench_redlock [--mode batch|lat|fault|serve|tput|contend]"
-               " [--peer redlock|redlock-blocking|floor]\n"
-               "       [--ports P,P,...] [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS]"
-               " [--prefix P] [--guard 0|1]\n",
-               problem.c_str());
+  std::fprintf(stderr, "bench_redlock: %s\n%s", problem.c_str(), kUsage);
   std::exit(64);
 }
 
@@ -40,65 +39,61 @@ std::vector<int> ports(const std::string& text) {
   return result;
 }
 
+void one_of(const char* name, const std::string& value, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), value) == known.end())
+    usage(std::string(name) + ": unknown: " + value);
+}
+
+void check(const Arguments& a) {
+  one_of("--mode", a.mode, {"batch", "times", "lat", "fault", "serve", "tput", "contend", "share", "hold"});
+  one_of("--peer", a.peer, {"redlock", "redlock-async", "redlock-coroutine", "redlock-blocking", "floor"});
+  if (a.workers < 1) usage("--workers: at least one is needed");
+  if (a.peer == "floor" && (a.guard != 0 || a.fencing != 0)) usage("--peer floor: no guard, no fencing");
+  if ((a.peer == "floor" || a.peer == "redlock") && !a.tls.empty()) usage("--tls: only for the public faces");
+  if (a.mode == "hold" && a.peer != "redlock-async") usage("--mode hold: only for --peer redlock-async");
+}
+
+std::string list(const std::vector<double>& values) {
+  std::string text = "[";
+  char one[32];
+  for (const double value : values) {
+    std::snprintf(one, sizeof one, "%s%.1f", text.size() == 1 ? "" : ",", value);
+    text += one;
+  }
+  return text + "]";
+}
+
 }  // namespace
 
 Arguments parse_arguments(int argc, char** argv) {
+  const std::map<std::string, std::string Arguments::*> words{{"--mode", &Arguments::mode},
+                                                              {"--peer", &Arguments::peer},
+                                                              {"--prefix", &Arguments::prefix},
+                                                              {"--tls", &Arguments::tls}};
+  const std::map<std::string, int Arguments::*> numbers{{"--n", &Arguments::n},
+                                                        {"--workers", &Arguments::workers},
+                                                        {"--warm", &Arguments::warm},
+                                                        {"--timeout", &Arguments::timeout_ms},
+                                                        {"--ttl", &Arguments::ttl_ms},
+                                                        {"--guard", &Arguments::guard},
+                                                        {"--fencing", &Arguments::fencing}};
   Arguments a;
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
     if (i + 1 == argc) usage(name + ": no value");
     const std::string value = argv[i + 1];
-    if (name == "--mode") {
-      a.mode = value;
-    } else if (name == "--peer") {
-      a.peer = value;
-    } else if (name == "--prefix") {
-      a.prefix = value;
-    } else if (name == "--guard") {
-      a.guard = number(name, value) != 0;
+    if (const auto word = words.find(name); word != words.end()) {
+      a.*word->second = value;
+    } else if (const auto figure = numbers.find(name); figure != numbers.end()) {
+      a.*figure->second = number(name, value);
     } else if (name == "--ports") {
       a.ports = ports(value);
-    } else if (name == "--n") {
-      a.n = number(name, value);
-    } else if (name == "--workers") {
-      a.workers = number(name, value);
-    } else if (name == "--timeout") {
-      a.timeout_ms = number(name, value);
-    } else if (name == "--warm") {
-      a.warm = number(name, value);
-    } else if (name == "--ttl") {
-      a.ttl_ms = number(name, value);
     } else {
       usage(name + ": unknown");
     }
   }
-  const std::vector<std::string> modes{"batch", "lat", "fault", "serve", "tput", "contend"};
-  if (std::find(modes.begin(), modes.end(), a.mode) == modes.end()) usage("--mode: unknown: " + a.mode);
-  if (a.workers < 1) usage("--workers: at least one is needed");
+  check(a);
   return a;
-}
-
-double percentile(std::vector<double> values, double percent) {
-  if (values.empty()) return -1;
-  const auto at = std::min(values.size() - 1,
-                           static_cast<std::size_t>(percent / 100.0 * static_cast<double>(values.size())));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
-
-double micros_now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3;
-}
-
-double cpu_micros() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto micros = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_usec);
-  };
-  return micros(used.ru_utime) + micros(used.ru_stime);
 }
 
 void print_ready() {
@@ -107,8 +102,8 @@ void print_ready() {
 }
 
 void print_result(const Arguments& arguments, const Samples& samples, const Meter& meter) {
-  const double wall = meter.wall_s();
-  const double cpu = meter.cpu_s();
+  const double wall_s = meter.wall_us() / 1e6;
+  const double cpu_s = meter.cpu_us() / 1e6;
   const auto spread = [](const std::vector<double>& v) {
     char text[160];
     std::snprintf(text, sizeof text, R"({"p50":%.1f,"p95":%.1f,"p99":%.1f,"max":%.1f})", percentile(v, 50),
@@ -119,7 +114,7 @@ void print_result(const Arguments& arguments, const Samples& samples, const Mete
   std::printf(
       R"({"peer":"%s","mode":"%s","ops":%ld,"acq":%s,"rel":%s,"fails":%ld,"errs":%ld,"wall":%.4f,"cpu":%.4f)",
       arguments.peer.c_str(), arguments.mode.c_str(), samples.done, spread(samples.acquire).c_str(),
-      spread(samples.release).c_str(), samples.failed, samples.errors, wall, cpu);
+      spread(samples.release).c_str(), samples.failed, samples.errors, wall_s, cpu_s);
   if (many) std::printf(R"(,"workers":%d,"viol":%ld)", arguments.workers, samples.overlaps);
   std::puts("}");
   std::fflush(stdout);
@@ -128,6 +123,15 @@ void print_result(const Arguments& arguments, const Samples& samples, const Mete
 void print_batch(const Samples& samples, double cpu_us_per_pair) {
   std::printf("%.2f %.2f %.2f %zu\n", percentile(samples.acquire, 50), percentile(samples.release, 50),
               cpu_us_per_pair, samples.acquire.size());
+  std::fflush(stdout);
+}
+
+void print_times(const Samples& samples, double wall_us, double cpu_us) {
+  std::printf(R"({"ops":%ld,"failed":%ld,"errors":%ld,"overlaps":%ld,"wall_us":%.0f,"cpu_us":%.0f,)"
+              R"("acquire_us":%s,"release_us":%s})"
+              "\n",
+              samples.done, samples.failed, samples.errors, samples.overlaps, wall_us, cpu_us,
+              list(samples.acquire).c_str(), list(samples.release).c_str());
   std::fflush(stdout);
 }
 

@@ -1,61 +1,42 @@
 // What the benchmark driver is told, and where its results go: options in `--name value` pairs, a READY line,
-// a line from the caller as the start signal, then results a line each. The measuring program that starts
-// drivers of several libraries in turn speaks this protocol, so that all of them are timed by one rule.
+// lines from the caller as signals, and results a line each. The programs that start drivers of several
+// libraries in turn speak this protocol, so that all of them are timed by one rule; bench/README.md lists it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "samples.h"
 
 namespace redlock::bench {
 
 struct Arguments {
-  std::string mode = "lat";      // batch, lat, fault, serve, tput, contend
-  std::string peer = "redlock";  // redlock: one loop, callbacks; redlock-blocking: LockManager; floor
+  std::string mode = "lat";  // batch, times, lat, fault, serve, tput, contend, share, hold
+  // redlock: the client under all faces; redlock-async: callbacks; redlock-coroutine; redlock-blocking: a
+  // thread per worker; floor
+  std::string peer = "redlock";
   std::string prefix = "k";
+  std::string tls;  // the authority's file: nodes are spoken to in TLS; empty: they are not
   std::vector<int> ports{7101, 7102, 7103, 7104, 7105};
-  int n = 2000;  // pairs in all; contend: per worker
+  int n = 2000;  // pairs in all; contend: per worker; hold: leases
   int workers = 64;
   int timeout_ms = 0;  // node timeout, 0: the library's default
   int warm = 50;       // pairs before READY
   int ttl_ms = 10000;
-  bool guard = false;  // with the guard on, and max_ttl as short as ttl, which is waited for once
+  int guard = 0;    // 1: with the guard on, and max_ttl as short as ttl, which is waited for once
+  int fencing = 0;  // 1: with fencing tokens
 };
 
 // Exits with 64 and a line on what was wrong.
 Arguments parse_arguments(int argc, char** argv);
-
-// Microseconds per operation, and what went wrong.
-struct Samples {
-  std::vector<double> acquire;
-  std::vector<double> release;
-  long done = 0;
-  long failed = 0;  // the lock was not to be had
-  long errors = 0;  // everything else
-  long overlaps = 0;
-};
-
-double percentile(std::vector<double> values, double percent);  // -1 for none
-double micros_now();
-double cpu_micros();  // user and system time of this process
-
-// Span of time and processor time that a measurement took.
-class Meter {
- public:
-  Meter() : wall_(micros_now()), cpu_(cpu_micros()) {}
-  [[nodiscard]] double wall_s() const { return (micros_now() - wall_) / 1e6; }
-  [[nodiscard]] double cpu_s() const { return (cpu_micros() - cpu_) / 1e6; }
-
- private:
-  double wall_;
-  double cpu_;
-};
 
 void print_ready();
 // One JSON line for lat, tput and contend.
 void print_result(const Arguments& arguments, const Samples& samples, const Meter& meter);
 // batch: median acquire, median release, processor time per pair, pairs.
 void print_batch(const Samples& samples, double cpu_us_per_pair);
+// times and share: one JSON line with every single time.
+void print_times(const Samples& samples, double wall_us, double cpu_us);
 // fault: one operation. `status`: ok, fail (not acquired).
 void print_operation(int i, const char* status, double acquire_us, double release_us,
                      const std::string& message);

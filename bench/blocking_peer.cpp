@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "client_options.h"
 #include "loop_peer.h"
 #include "redlock/lock_manager.h"
 
@@ -19,23 +21,16 @@ namespace redlock::bench {
 namespace {
 
 LockManager make_manager(const Arguments& a) {
-  ClientOptions options;
-  for (const int port : a.ports) options.nodes.push_back("redis://127.0.0.1:" + std::to_string(port));
-  options.prefix.clear();
-  if (a.timeout_ms > 0) options.min_node_timeout = std::chrono::milliseconds{a.timeout_ms};
-  auto manager = LockManager::create(std::move(options));
+  auto manager = LockManager::create(client_options(a));
   if (!manager) {
     std::fprintf(stderr, "bench_redlock: %s\n", manager.error().message().c_str());
     std::exit(70);
   }
+  if (a.guard != 0) {  // new nodes settle first
+    auto lease = manager->acquire(a.prefix + "ready", acquire_options(a, {}));
+    if (lease) lease->release();
+  }
   return std::move(*manager);
-}
-
-AcquireOptions options_of(const Arguments& a, std::optional<std::chrono::milliseconds> wait) {
-  AcquireOptions options;
-  options.ttl = std::chrono::milliseconds{a.ttl_ms};
-  options.wait = wait;
-  return options;
 }
 
 // One acquire and release, timed. `held` is told once while the lock is held.
@@ -66,17 +61,24 @@ void merge(Samples& into, const Samples& from) {
   into.overlaps += from.overlaps;
 }
 
-Samples run_threads(LockManager& manager, const Arguments& a, int pairs, bool one_name) {
+bool one_name(const Arguments& a) {
+  return a.mode == "contend" || a.mode == "share";
+}
+
+// Each thread so many pairs, or as many as begin within `micros`.
+Samples run_threads(LockManager& manager, const Arguments& a, int pairs, bool one_name, double micros) {
   Samples all;
   std::mutex mutex;
   std::atomic<int> holders{0};
-  const auto options = options_of(a, one_name ? std::nullopt : std::optional(std::chrono::milliseconds{0}));
+  const double give_up = micros_now() + micros;
+  const auto options =
+      acquire_options(a, one_name ? std::nullopt : std::optional(std::chrono::milliseconds{0}));
   std::vector<std::jthread> threads;
   for (int i = 0; i < a.workers; ++i)
     threads.emplace_back([&, i] {
       Samples mine;
       const auto name = one_name ? a.prefix : a.prefix + std::to_string(i);
-      for (int k = 0; k < pairs; ++k)
+      for (int k = 0; k < pairs && micros_now() < give_up; ++k)
         pair(manager, name, options, mine, [&] {
           if (one_name && holders.fetch_add(1) != 0) ++mine.overlaps;
           if (one_name) holders.fetch_sub(1);
@@ -89,7 +91,7 @@ Samples run_threads(LockManager& manager, const Arguments& a, int pairs, bool on
 }
 
 int run_faults(LockManager& manager, const Arguments& a) {
-  const auto options = options_of(a, std::chrono::milliseconds{10000});
+  const auto options = acquire_options(a, std::chrono::milliseconds{10000});
   for (int i = 0; i < a.n; ++i) {
     const double began = micros_now();
     auto lease = manager.acquire(a.prefix + std::to_string(i), options);
@@ -104,7 +106,7 @@ int run_faults(LockManager& manager, const Arguments& a) {
 }
 
 int run_server(LockManager& manager, const Arguments& a) {
-  const auto options = options_of(a, std::chrono::milliseconds{10000});
+  const auto options = acquire_options(a, std::chrono::milliseconds{10000});
   Lease held;
   for (std::string line; std::getline(std::cin, line);) {
     const double began = micros_now();
@@ -122,7 +124,7 @@ int run_server(LockManager& manager, const Arguments& a) {
 }
 
 int run_batches(LockManager& manager, const Arguments& a) {
-  const auto options = options_of(a, std::chrono::milliseconds{0});
+  const auto options = acquire_options(a, std::chrono::milliseconds{0});
   for (std::string line; std::getline(std::cin, line);) {
     Samples samples;
     const int pairs = std::atoi(line.c_str());
@@ -133,17 +135,30 @@ int run_batches(LockManager& manager, const Arguments& a) {
   return 0;
 }
 
+int run_times(LockManager& manager, const Arguments& a) {
+  for (std::string line; std::getline(std::cin, line);) {
+    const int number = std::atoi(line.c_str());
+    const Meter meter;
+    const auto samples = a.mode == "share"
+                             ? run_threads(manager, a, std::numeric_limits<int>::max(), true, number * 1e3)
+                             : run_threads(manager, a, number, false, kLongestRunMicros);
+    print_times(samples, meter.wall_us(), meter.cpu_us());
+  }
+  return 0;
+}
+
 }  // namespace
 
 int run_blocking_peer(const Arguments& a) {
   auto manager = make_manager(a);
   Samples samples;
   for (int i = 0; i < a.warm; ++i)
-    pair(manager, a.prefix, options_of(a, std::chrono::milliseconds{0}), samples, [] {});
-  const bool many = a.mode == "tput" || a.mode == "contend";
-  if (many) run_threads(manager, a, 2, false);
+    pair(manager, a.prefix, acquire_options(a, std::chrono::milliseconds{0}), samples, [] {});
+  const bool many = a.mode == "tput" || a.mode == "times" || one_name(a);
+  if (many) run_threads(manager, a, 2, false, kLongestRunMicros);
   print_ready();
   if (a.mode == "batch") return run_batches(manager, a);
+  if (a.mode == "times" || a.mode == "share") return run_times(manager, a);
   if (a.mode == "serve") return run_server(manager, a);
   std::string line;
   if (!std::getline(std::cin, line)) return 3;
@@ -151,10 +166,11 @@ int run_blocking_peer(const Arguments& a) {
   const Meter meter;
   samples = {};
   if (many) {
-    samples = run_threads(manager, a, a.mode == "tput" ? a.n / a.workers : a.n, a.mode == "contend");
+    samples =
+        run_threads(manager, a, a.mode == "tput" ? a.n / a.workers : a.n, one_name(a), kLongestRunMicros);
   } else {
     for (int i = 0; i < a.n; ++i)
-      pair(manager, a.prefix, options_of(a, std::chrono::milliseconds{0}), samples, [] {});
+      pair(manager, a.prefix, acquire_options(a, std::chrono::milliseconds{0}), samples, [] {});
   }
   print_result(a, samples, meter);
   return 0;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,6 @@
 
 namespace redlock::bench {
 
-constexpr double kLongestRunMicros = 45e6;  // callers give up soon after
-
 // Many workers at once, each `pairs` times; names differ by worker, or are one for all.
 template <class Worker>
 class Crowd {
@@ -22,21 +21,13 @@ class Crowd {
   Crowd(typename Worker::Side& side, const Arguments& a, bool one_name, Samples& samples)
       : prefix_(a.prefix), one_name_(one_name), samples_(samples) {
     const auto wait = one_name ? std::optional<std::chrono::milliseconds>{} : std::chrono::milliseconds{0};
-    const int workers = a.mode == "tput" || a.mode == "contend" ? a.workers : 1;
-    for (int i = 0; i < workers; ++i)
+    for (int i = 0; i < a.workers; ++i)
       members_.push_back({Worker(side, a, wait), one_name ? prefix_ : prefix_ + std::to_string(i), 0, 0});
   }
-  void run(int pairs) {
-    live_ = members_.size();
-    finished_ = pairs <= 0;
-    give_up_ = micros_now() + kLongestRunMicros;
-    if (finished_) return;
-    for (auto& member : members_) {
-      member.left = pairs;
-      start(member);
-    }
-    run_until(finished_);
-  }
+  void run(int pairs) { run(pairs, kLongestRunMicros); }
+  // As often as it goes; who waits at the end waits on until it has had the lock, or the longest waits would
+  // be missing.
+  void run_for(double micros) { run(std::numeric_limits<int>::max(), micros); }
   [[nodiscard]] std::size_t size() const { return members_.size(); }
 
  private:
@@ -47,6 +38,17 @@ class Crowd {
     double began;
   };
 
+  void run(int pairs, double micros) {
+    live_ = members_.size();
+    finished_ = pairs <= 0;
+    give_up_ = micros_now() + micros;
+    if (finished_) return;
+    for (auto& member : members_) {
+      member.left = pairs;
+      start(member);
+    }
+    run_until(finished_);
+  }
   void start(Member& member) {
     member.began = micros_now();
     member.worker.acquire(member.name, [this, &member](const std::string& error) {

@@ -3,7 +3,9 @@
 #include "floor_worker.h"
 
 #include <hiredis/hiredis.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -14,6 +16,7 @@ namespace redlock::bench {
 
 namespace {
 
+constexpr std::uint64_t kPauseMs = 1;
 constexpr const char* kDelete =
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
 
@@ -143,12 +146,34 @@ void FloorSide::count(Operation& operation, bool yes) const {
   done(won);
 }
 
+FloorWorker::FloorWorker(Side& side, const Arguments& a, std::optional<std::chrono::milliseconds> wait)
+    : side_(side),
+      ttl_(std::to_string(a.ttl_ms)),
+      once_(wait == std::chrono::milliseconds{0}),
+      pause_(new uv_timer_t) {
+  uv_timer_init(loop(), pause_);
+}
+
 void FloorWorker::acquire(const std::string& name, std::function<void(const std::string&)> done) {
-  static unsigned long attempts = 0;
   name_ = name;
-  token_ = "floor-" + std::to_string(++attempts);
-  side_.send(resp({"SET", name_, token_, "NX", "PX", ttl_}),
-             [done = std::move(done)](bool won) { done(won ? "" : "not acquired"); });
+  done_ = std::move(done);
+  attempt();
+}
+
+void FloorWorker::attempt() {
+  static unsigned long attempts = 0;
+  // Processes share the nodes, so the token tells them apart.
+  token_ = "floor-" + std::to_string(getpid()) + "-" + std::to_string(++attempts);
+  side_.send(resp({"SET", name_, token_, "NX", "PX", ttl_}), [this](bool won) {
+    if (won || once_) {
+      const auto told = std::move(done_);  // it may start the next acquire, which sets done_
+      return told(won ? "" : "not acquired");
+    }
+    release([](bool) {});
+    pause_->data = this;
+    uv_timer_start(
+        pause_, [](uv_timer_t* timer) { static_cast<FloorWorker*>(timer->data)->attempt(); }, kPauseMs, 0);
+  });
 }
 
 void FloorWorker::release(std::function<void(bool)> done) const {

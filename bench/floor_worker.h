@@ -2,6 +2,9 @@
 // per node for all workers, SET to all, done at the q-th OK, a compare-and-delete to all, done at the q-th 1.
 // It checks no validity, times nothing out and reconnects nothing, so it is no lock to use; what the library
 // costs over it is the price of being one.
+//
+// A worker that may wait undoes what it got and tries again a millisecond later, each time under a new token:
+// the hand-over that comes of polling and no more.
 #pragma once
 
 #include <hiredis/read.h>
@@ -62,16 +65,20 @@ class FloorWorker {
  public:
   using Side = FloorSide;
 
-  FloorWorker(Side& side, const Arguments& a, std::optional<std::chrono::milliseconds>)
-      : side_(side), ttl_(std::to_string(a.ttl_ms)) {}
+  FloorWorker(Side& side, const Arguments& a, std::optional<std::chrono::milliseconds> wait);
   void acquire(const std::string& name, std::function<void(const std::string&)> done);
   void release(std::function<void(bool)> done) const;
 
  private:
+  void attempt();
+
   FloorSide& side_;
   std::string ttl_;
+  bool once_;
   std::string name_;
   std::string token_;
+  std::function<void(const std::string&)> done_;
+  uv_timer_t* pause_;  // on the heap, since workers move; libuv has it until the process ends
 };
 
 }  // namespace redlock::bench

@@ -1,4 +1,5 @@
-// One worker with one lock, on the client that all workers share.
+// One worker with one lock, on the client that all workers share: the one under every face of the library, so
+// that what a face adds can be told from what the lock takes.
 #pragma once
 
 #include <uv.h>
@@ -24,7 +25,7 @@ inline uv::HostConfig host_config(const Arguments& a) {
     auto url = parse_node_url("redis://127.0.0.1:" + std::to_string(port));
     config.nodes.push_back(std::move(url.value()));
   }
-  config.guarded = a.guard;
+  config.guarded = a.guard != 0;
   if (a.timeout_ms > 0) config.min_node_timeout = core::Millis{a.timeout_ms};
   return config;
 }
@@ -33,7 +34,7 @@ inline client::ClientConfig client_config(const Arguments& a) {
   client::ClientConfig config;
   for (const int port : a.ports) config.node_labels.push_back("127.0.0.1:" + std::to_string(port));
   config.max_ttl = core::Millis{a.ttl_ms};
-  config.guard.on = a.guard;
+  config.guard.on = a.guard != 0;
   config.guard.terms.deployment = core::Deployment("bench");
   return config;  // no prefix: callers count the keys by the names that they gave
 }
@@ -44,7 +45,7 @@ class LockSide {
   explicit LockSide(const Arguments& a) : host_(loop(), host_config(a)), client_(host_, client_config(a)) {
     host_.attach(client_);
     host_.start();
-    if (a.guard) wait_until_ready(a);
+    if (a.guard != 0) wait_until_ready(a);
   }
   LockSide(const LockSide&) = delete;
   LockSide& operator=(const LockSide&) = delete;
@@ -88,6 +89,7 @@ class LockWorker {
   LockWorker(Side& side, const Arguments& a, std::optional<core::Millis> wait) : client_(side.client()) {
     options_.ttl = core::Millis{a.ttl_ms};
     options_.wait = wait;
+    options_.fencing = a.fencing != 0;
   }
 
   // One acquire; `done(error text)`, empty when the lock is held.

@@ -5,10 +5,10 @@ and cannot tell anyone that it was opened.
 """
 
 import os
-import re
 
 import tables
 import words
+from standalone import d3_parts, fill, inline
 from tables import safe
 from violations import real
 
@@ -22,21 +22,10 @@ def own(name):
         return file.read()
 
 
-def fill(template, values):
-    """One pass, so that nothing that was put in is looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)], template)
-
-
-def inline(script):
-    """A script inside the page must not contain what ends it."""
-    return re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
-
-
 def build(run, notes, everything, d3):
     """everything: [(series, past, verdict, described, packed text, notes)]."""
     chips = [words.chip(series, verdict) for series, _, verdict, *_ in everything]
     overall = words.overall(chips)
-    version = re.search(r"v(\d+\.\d+\.\d+)", d3[:200])
     return fill(own("page.html"), {
         "title": safe(f"redlock chaos report, {run.get('wall_began') or 'undated'}"),
         "style": own("style.css"),
@@ -49,8 +38,7 @@ def build(run, notes, everything, d3):
         "series": "".join(block(index, chips[index], *one) for index, one in enumerate(everything)),
         "data": "".join(f'<script type="text/plain" id="data-{index}">{one[4]}</script>\n'
                         for index, one in enumerate(everything)),
-        "d3_version": safe(version.group(1) if version else "of unknown version"),
-        "d3": inline(d3),
+        **d3_parts(d3),
         "script": inline("\n".join(own(name) for name in SCRIPTS)),
     })
 

@@ -11,18 +11,12 @@ import time
 import unittest
 
 from support import make
+from headless import LIMIT, browser
 from made_up import Run
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-except ImportError:
-    raise SystemExit("selenium is missing: apt-get install python3-selenium, and run this by Debian's own python3") from None
-
-LIMIT = 60  # seconds until a wait is a failure
 SECTIONS = 100_000
 EVIL = "<script>document.title='hacked'</script><b>n</b>"
 
@@ -39,21 +33,6 @@ PIXELS = """
   for (let i = 0; i < data.length; i += 4)
     if (wanted.every((value, part) => Math.abs(data[i + part] - value) < 12)) ++count;
   return count;"""
-
-
-def browser(folder):
-    """A Chromium with a profile of its own that reaches nothing: no name is looked up, and files are all it opens."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or "chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
-                     f"--user-data-dir={folder}", "--window-size=1400,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver") or "/usr/bin/chromedriver"), options=options)
-    driver.set_page_load_timeout(LIMIT)
-    return driver
 
 
 class InBrowser(unittest.TestCase):

@@ -1,0 +1,130 @@
+"""Redis masters of our own, on free ports and without persistence: what is measured is the client, not the disk. And the
+delay before them."""
+import random
+import signal
+import socket
+import subprocess
+import time
+
+from .processes import Failed, Talker, end, folder, output, start
+
+REQUESTS = ("set", "eval", "evalsha", "subscribe", "unsubscribe")  # what clients send; the rest runs inside scripts
+
+
+def free_port():
+    """Below the range that the kernel gives to connections, so that none of ours takes it before the server does."""
+    while True:
+        port = random.randrange(12000, 32000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+class Authority:
+    """Certificates for nodes that speak TLS."""
+
+    def __init__(self, place):
+        self.ca, self.certificate, self.key = (place / name for name in ("ca.pem", "node.pem", "node.key"))
+        curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
+        output(["openssl", "req", "-x509", *curve, "-keyout", place / "ca.key", "-out", self.ca, "-subj", "/CN=bench"])
+        output(["openssl", "req", "-x509", *curve, "-keyout", self.key, "-out", self.certificate, "-subj", "/CN=node",
+                "-CA", self.ca, "-CAkey", place / "ca.key", "-addext", "subjectAltName=IP:127.0.0.1",
+                "-addext", "basicConstraints=critical,CA:FALSE"])
+
+
+class Nodes:
+    def __init__(self, count, tls=False):
+        self.folder = folder()
+        self.authority = Authority(self.folder) if tls else None
+        self.ports = [free_port() for _ in range(count)]
+        self._servers = [self._start(port) for port in self.ports]
+        for port in self.ports:
+            self._wait_for(port)
+
+    def _start(self, port):
+        listen = ["--port", port]
+        if self.authority:
+            listen = ["--port", 0, "--tls-port", port, "--tls-auth-clients", "no", "--tls-ca-cert-file", self.authority.ca,
+                      "--tls-cert-file", self.authority.certificate, "--tls-key-file", self.authority.key]
+        return start(["redis-server", "--bind", "127.0.0.1", *listen, "--save", "", "--appendonly", "no", "--dir",
+                      self.folder, "--maxclients", 4000, "--loglevel", "warning"], stdin=subprocess.DEVNULL,
+                     stdout=subprocess.DEVNULL)
+
+    @staticmethod
+    def _wait_for(port):
+        for _ in range(1000):
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.01)
+        raise Failed("redis-server does not start; run it by hand to see why")
+
+    def start_again(self, i):
+        self._servers[i] = self._start(self.ports[i])
+        self._wait_for(self.ports[i])
+
+    def kill(self, i):
+        end(self._servers[i])
+
+    def hang(self, i):
+        self._servers[i].send_signal(signal.SIGSTOP)
+
+    def go_on(self, i):
+        self._servers[i].send_signal(signal.SIGCONT)
+
+    def _ask(self, i, command):
+        """One command of plain words; the answer is a line or a bulk."""
+        with socket.create_connection(("127.0.0.1", self.ports[i]), 10) as line, line.makefile("rb") as answer:
+            line.sendall(f"{command}\r\n".encode())
+            head = answer.readline().decode().strip()
+            return answer.read(int(head[1:])).decode() if head.startswith("$") else head
+
+    def forget(self, key):
+        """The next client of that name does not wait for what was left."""
+        for i in range(len(self.ports)):
+            self._ask(i, f"DEL {key}")
+
+    def _info(self, i, section):
+        lines = (line.partition(":") for line in self._ask(i, f"INFO {section}").splitlines())
+        return {name: value for name, _, value in lines}
+
+    def requests(self):
+        """How many requests all of them have been sent."""
+        total = 0
+        for i in range(len(self.ports)):
+            stats = self._info(i, "commandstats")
+            total += sum(int(stats[f"cmdstat_{name}"].split(",")[0].split("=")[1])
+                         for name in REQUESTS if f"cmdstat_{name}" in stats)
+        return total
+
+    def cpu_us(self):
+        stats = [self._info(i, "cpu") for i in range(len(self.ports))]
+        return sum(float(one["used_cpu_user"]) + float(one["used_cpu_sys"]) for one in stats) * 1e6
+
+    def memory(self):
+        return sum(int(self._info(i, "memory")["used_memory"]) for i in range(len(self.ports)))
+
+    def stop(self):
+        for server in self._servers:
+            end(server)
+
+
+class Delay:
+    """Ports at which the same nodes answer `ms` later, each way."""
+
+    def __init__(self, program, ms, ports):
+        self._proxy = Talker([program, round(ms * 1000), *ports])
+        self.ports = [int(word) for word in self._proxy.line().split()]
+
+    def stop(self):
+        self._proxy.end()
+
+
+def redis_version():
+    return output(["redis-server", "--version"]).split("v=")[1].split()[0]
+
+

@@ -1,0 +1,116 @@
+"""Starts what a run needs so that it dies with the runner, also when that is killed: the kernel is asked to see to it
+(setpriv sets the parent death signal). Whatever was started and every folder is in a list, and end_all ends it."""
+import contextlib
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PATIENCE_S = 90  # longer than any batch takes; what needs more hangs
+
+
+class Failed(Exception):
+    """Something that the run cannot do without is missing or broke: one line, with the remedy."""
+
+
+_started, _folders = [], []
+
+
+def need(program, remedy):
+    if shutil.which(program) is None:
+        raise Failed(f"{program} is missing; {remedy}")
+
+
+def start(argv, **options):
+    """In a session of its own, so that Ctrl-C reaches the runner alone, which ends the rest in order."""
+    argv = ["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)]
+    process = subprocess.Popen(argv, start_new_session=True, **options)
+    _started.append(process)
+    return process
+
+
+def end(process):
+    if process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+    process.kill()
+    process.wait()
+    if process in _started:
+        _started.remove(process)
+    if process.stdout:
+        process.stdout.close()
+
+
+def folder():
+    _folders.append(Path(tempfile.mkdtemp(prefix="redlock-bench-")))
+    return _folders[-1]
+
+
+def end_all():
+    """The clients first, which would complain of the servers' end."""
+    for process in reversed(list(_started)):
+        end(process)
+    for some in _folders:
+        shutil.rmtree(some, ignore_errors=True)
+
+
+def output(argv, env=None, timeout=60):
+    try:
+        done = subprocess.run([*map(str, argv)], capture_output=True, text=True, timeout=timeout, check=False,
+                              env={**os.environ, **(env or {})})
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        raise Failed(f"{argv[0]}: {fault}") from None
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise Failed(f"{' '.join(map(str, argv[:4]))} failed: {said[-1] if said else done.returncode}")
+    return done.stdout
+
+
+class Talker:
+    """A process that is told lines and answers with lines."""
+
+    def __init__(self, argv, env=None):
+        self.name = os.path.basename(str(argv[0]))
+        self._process = start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                              env={**os.environ, **(env or {})})
+        self._rest = b""
+
+    def fileno(self):
+        return self._process.stdout.fileno()
+
+    def tell(self, line):
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+        except OSError:
+            raise Failed(f"{self.name} ended on its own") from None
+
+    def has_line(self):
+        """Without waiting: what is there is read."""
+        while b"\n" not in self._rest and select.select([self], [], [], 0)[0]:
+            self._read()
+        return b"\n" in self._rest
+
+    def line(self, timeout=PATIENCE_S):
+        until = time.monotonic() + timeout
+        while b"\n" not in self._rest:
+            if not select.select([self], [], [], max(0, until - time.monotonic()))[0]:
+                raise Failed(f"{self.name} did not answer within {timeout} s")
+            self._read()
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode()
+
+    def _read(self):
+        data = os.read(self.fileno(), 1 << 20)
+        if not data:
+            raise Failed(f"{self.name} ended on its own, with {self._process.wait()}")
+        self._rest += data
+
+    def ask(self, line, timeout=PATIENCE_S):
+        self.tell(line)
+        return self.line(timeout)
+
+    def end(self):
+        end(self._process)
