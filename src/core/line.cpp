@@ -119,8 +119,9 @@ bool Line::on_listening(Node node, bool listening, Actions& out) {
 }
 
 Instant Line::deadline(Instant now) const {
-  if (!too_few_ || passed(*too_few_ + kPatience, now)) return renew_at_;
-  return sooner(renew_at_, *too_few_ + kPatience, now);
+  const auto& since = unsettled_ ? unsettled_ : too_few_;
+  if (!since || passed(*since + kPatience, now)) return renew_at_;
+  return sooner(renew_at_, *since + kPatience, now);
 }
 
 std::optional<Instant> Line::t0_of(Round renewal) const {
@@ -223,9 +224,15 @@ void Line::decide(Instant now, Actions& out) {
   voted_.each([&](Node node) {
     if (passed(ends_.of(node), now)) drop(node);
   });
-  if (voted_.count() >= quorum()) {
+  const bool enough = voted_.count() >= quorum();
+  if (!enough) unsettled_.reset();
+  if (enough) {
     too_few_.reset();
     settle_token(now, out);
+    // Counters that cannot be raised to one value (clocks too far apart) will not be as long as these nodes
+    // are the ones that we have: others may do better, and we as well with others.
+    if (outcome_ == Outcome::waiting && !unsettled_) unsettled_ = now;
+    if (outcome_ == Outcome::waiting && passed(*unsettled_ + kPatience, now)) outcome_ = Outcome::back_off;
   } else if (voted_.empty()) {
     too_few_.reset();
   } else {

@@ -25,7 +25,8 @@ class Line {
     waiting,
     won,
     give_back,  // somebody who came before has votes as well
-    back_off    // nobody else has a majority, and we don't get one: to the end of the line
+    back_off    // nobody else has a majority, and we don't get one, or no fencing token by it: to the end
+                // of the line
   };
 
   struct Setup {
@@ -133,7 +134,8 @@ class Line {
   bool hurried_ = false;
   bool noticed_ = false;
   bool probed_ = false;             // since the votes that we have came
-  std::optional<Instant> too_few_;  // since when we have votes, and not enough
+  std::optional<Instant> too_few_;    // since when we have votes, and not enough
+  std::optional<Instant> unsettled_;  // since when we have enough, and no fencing token
   Instant valid_until_;
 };
 
@@ -159,6 +161,7 @@ void Line::visit(V&& v) {
   v(renew_at_);
   v(slowest_);
   if (too_few_) v(*too_few_);
+  if (unsettled_) v(*unsettled_);
   if (outcome_ == Outcome::won) v(valid_until_);
   for (Renewal& renewal : renewals_) {
     v(renewal.round);

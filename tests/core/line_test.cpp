@@ -262,5 +262,22 @@ TEST(Line, ARaiseThatNobodyConfirmedIsAskedForAgain) {  // L5
   EXPECT_EQ(test::take(stand.out), (test::Lines{"send {0} round=6 raise token=7 ttl=4000ms fencing=90"}));
 }
 
+// Nodes whose clocks are too far apart never store one value; whoever has a majority of them must not keep it.
+TEST(Line, ATokenThatCannotBeSettledIsGivenBackInTheEnd) {  // L5
+  Stand stand(3, true);
+  stand.notice(0, Round{3}, 10ms, test::counted(70));
+  stand.notice(1, Round{3}, 10ms, test::counted(90));
+  for (Micros now = 100ms; now < 2000ms; now += 100ms) {
+    if (stand.wake(now)) {
+      stand.reply(0, stand.line.last_round(), test::counted(70), now + 1ms);
+      stand.reply(1, stand.line.last_round(), test::counted(90), now + 1ms);
+    }
+    ASSERT_EQ(stand.line.outcome(), Outcome::waiting);
+  }
+  EXPECT_LE(stand.due(2000ms), 2010ms);
+  stand.wake(2010ms);
+  EXPECT_EQ(stand.line.outcome(), Outcome::back_off);
+}
+
 }  // namespace
 }  // namespace redlock::core

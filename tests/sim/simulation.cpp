@@ -88,12 +88,12 @@ class Simulation {
   }
 
   // Many who want one name, all of whom stand in line. Nodes may still settle when faults have stopped, so
-  // somebody first takes the name by itself.
+  // everybody first takes the name once.
   void crowd() {
     if (world_.swarm.crowd == 0 || servers_.size() > 5) return;
-    probe();
     const auto first = workloads_.size();
     for (int i = 0; i < world_.swarm.crowd; ++i) add_process(false);
+    probe();
     for (auto i = first; i < workloads_.size(); ++i) workloads_[i]->queue(world_.swarm.crowd_sections);
     rest("the crowd", [&] {
       return std::none_of(workloads_.begin(), workloads_.end(), [](const auto& w) { return w->queues(); });
