@@ -43,7 +43,8 @@ inline client::ClientConfig client_config(const Arguments& a) {
 // The host and the client, in the order in which they may go.
 class LockSide {
  public:
-  explicit LockSide(const Arguments& a) : host_(loop(), host_config(a)), client_(host_.make_client(client_config(a))) {
+  explicit LockSide(const Arguments& a)
+      : host_(loop(), host_config(a)), client_(host_.make_client(client_config(a))) {
     host_.start();
     if (a.guard != 0) wait_until_ready(a);
   }

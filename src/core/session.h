@@ -22,7 +22,7 @@ enum class EventKind : std::uint8_t {
   begin,    // may be tried now, or with `flag` stand in line at once; answered by want_attempt
   adopt,    // instead of begin: take up the lease of `token` and `fencing`, the time of the step is T0
   attempt,  // `token` and `jitter` are fresh, the time of the step is T0 and `wall` was read with it; `nodes`
-            // are listened to
+            // are listened to, and `arrival` is now, by most of the nodes, if that is known
   reply,    // `node`, `round`, `reply`
   notice,   // `node` handed the key over to `token`, which answers its `round`; `reply` is granted, or not
             // counted
@@ -45,6 +45,7 @@ struct Event {
   Micros wall{0};
   Fencing fencing = kNoFencing;
   NodeSet nodes{};
+  Arrival arrival = kNoArrival;
   bool flag = false;
 };
 

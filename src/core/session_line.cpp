@@ -8,6 +8,7 @@ namespace redlock::core {
 void Session::begin_line(const Event& event, Instant now, Actions& out) {
   phase_ = Phase::lining;
   attempt_round_ = next(round_);
+  if (arrival_ == kNoArrival) arrival_ = event.arrival;
   Line::Setup setup{setup_.nodes, line_life(), setup_.fenced, setup_.max_ttl, arrival_};
   const Fencing proposed = setup_.fenced ? proposal(event.wall) : kNoFencing;
   line_ = Line(setup, token_, proposed, event.nodes, attempt_round_, now, out);
