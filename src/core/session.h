@@ -12,6 +12,7 @@
 #include "core/acquire.h"
 #include "core/action.h"
 #include "core/backoff.h"
+#include "core/boxed.h"
 #include "core/extend.h"
 #include "core/line.h"
 #include "core/trail.h"
@@ -112,16 +113,18 @@ class Session {
     return in_line_ && phase_ != Phase::idle && phase_ != Phase::held && phase_ != Phase::ended;
   }
   // T0 of a renewal, as far as it is known: what a notice can be good for.
-  [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const { return line_.t0_of(renewal); }
+  [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const {
+    return line_ ? line_->t0_of(renewal) : std::nullopt;
+  }
   // It stood in line, and got the lock without having to wait.
-  [[nodiscard]] bool line_was_empty() const { return in_line_ && line_.at_once(); }
+  [[nodiscard]] bool line_was_empty() const { return line_ && line_->at_once(); }
   // The votes of the last attempt, and of the last round of extension.
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }
   // The votes that granted the lease, or did not.
   [[nodiscard]] const Ballot& ballot() const {
     if (adopted_) return extend_.ballot();
-    return in_line_ && line_.last_round() != Round{} ? line_.ballot() : acquire_.last_ballot();
+    return line_ ? line_->ballot() : acquire_.last_ballot();
   }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
@@ -177,7 +180,7 @@ class Session {
   Arrival arrival_ = kNoArrival;  // of the stay in line before
   ErrorCode last_error_ = ErrorCode::no_quorum;
   Acquire acquire_;
-  Line line_;
+  Boxed<Line> line_;  // in line, or of a lease that was had by it
   Extend extend_;
   Trail trail_;
   Extending extending_ = Extending::no;
@@ -204,7 +207,7 @@ void Session::visit(V&& v) {
   trail_.visit(v);
   if (phase_ == Phase::attempting) acquire_.visit(v);
   if (phase_ == Phase::adopting || phase_ == Phase::confirming) extend_.visit(v);
-  if (phase_ == Phase::lining || phase_ == Phase::confirming) line_.visit(v);
+  if (phase_ == Phase::lining || phase_ == Phase::confirming) line_->visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (fencing_ != kNoFencing) v(fencing_);
   if (phase_ != Phase::held) return;
