@@ -68,6 +68,12 @@ class Other {
 
 class LineTest : public FiveMasters {
  protected:
+  // Lines live on for ten seconds.
+  void TearDown() override {
+    for (int i = 0; i < servers().size(); ++i)
+      servers()[i].command({"DEL", "redlock:line:lock:a", "redlock:wait:lock:a"});
+    FiveMasters::TearDown();
+  }
   static std::int64_t number(int node, const std::vector<std::string>& words) {
     return std::stoll(servers()[node].command(words));
   }
