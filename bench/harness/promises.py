@@ -1,5 +1,5 @@
-"""Set `promises`: the ratios that docs/performance.md promises, each with its bound. The run's exit code is theirs. They are of the client under all
-faces; set `latency` and `throughput` say what a face adds."""
+"""Set `promises`: the ratios that docs/performance.md promises, each with its bound. The run's exit code is theirs. They are
+of the client under all faces; the sets `latency` and `throughput` say what a face adds."""
 import json
 import time
 
