@@ -6,7 +6,9 @@
 namespace redlock::core {
 namespace {
 
-// How long votes may be on their way before those that came are taken for all: twice what answers took.
+// How long votes may be on their way before those that came are taken for all: twice what answers took. Who
+// shares them may give back a little later, or learn as late who came first; so it is asked again after twice
+// as long each time.
 constexpr Micros kLeastProbe{5000};
 constexpr Micros kMostProbe{250000};
 // The earliest of those who share the votes waits this long for the others to give back.
@@ -64,9 +66,12 @@ void Line::plan(Instant now) {
   const Instant asked = renewals_.front().t0;
   const bool deaf = listened_to_.count() < quorum();
   renew_at_ = asked + (deaf ? kRenewDeaf : kRenewEvery);
+  // Votes that would end before are kept, or nothing that needs patience would ever be waited for.
+  if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
-  if (!probed_ && too_few_) {
-    const Instant probe = *too_few_ + std::clamp(slowest_ * 2, kLeastProbe, kMostProbe);
+  if (too_few_) {
+    const Micros wait = std::clamp(slowest_ * 2, kLeastProbe, kMostProbe);
+    const Instant probe = probes_ == 0 ? *too_few_ + wait : asked + wait * (1 << std::min<int>(probes_, 8));
     renew_at_ = sooner(renew_at_, later(probe, least, now), now);
   }
   if (hurried_) renew_at_ = sooner(renew_at_, least, now);
@@ -101,7 +106,7 @@ void Line::hurry(Instant now) {
 bool Line::on_wake(Instant now, Actions& out) {
   decide(now, out);
   if (outcome_ != Outcome::waiting || !passed(renew_at_, now)) return false;
-  probed_ = too_few_.has_value();
+  probes_ = too_few_ ? static_cast<std::uint8_t>(std::min(probes_ + 1, 8)) : std::uint8_t{0};
   renew(now, out);
   return true;
 }
@@ -185,7 +190,7 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   const auto t0 = t0_of(renewal);
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
-  if (!voted_.has(node)) probed_ = false;
+  if (!voted_.has(node)) probes_ = 0;
   voted_.add(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
@@ -245,6 +250,8 @@ void Line::decide(Instant now, Actions& out) {
       others += at(node).heard >= renewals_[1].round ? 1 : 0;
       after = after || (at(node).after && at(node).heard == renewals_.front().round);
     });
+    // Told before we had a vote it is about somebody who may have given the key back since, perhaps to us.
+    after = after && passed(*too_few_, renewals_.front().t0);
     if (after) {
       outcome_ = Outcome::give_back;
     } else if (passed(*too_few_ + kPatience, now) && others < quorum()) {
