@@ -192,10 +192,9 @@ class Truth : public testing::Test {
     switch (step.kind) {
       case Step::Kind::request: {
         same_told_ = true;
-        const auto reply =
-            model.execute(at, step.request, step.key, [&](core::Waiter who, const RedisModel::Message& m) {
-              return tells(guess.heard, who, m);
-            });
+        const auto reply = model.execute(
+            at, step.request, step.key,
+            [&](core::Waiter who, const RedisModel::Message& m) { return tells(guess.heard, who, m); });
         return redis::interpret(step.request, said).reply == reply && same_told_;
       }
       case Step::Kind::verify: {
@@ -297,8 +296,7 @@ class Truth : public testing::Test {
       // of several commands, or of the script that settles, which writes down when a life will end.
       const bool twice = steps[i].replies > 1 || steps[i].kind == Step::Kind::mend;
       const bool two = before / 1000 != behind / 1000;
-      const bool unclear =
-          behind - before > Micros{900} || guesses_.size() > kMostModels || (twice && two);
+      const bool unclear = behind - before > Micros{900} || guesses_.size() > kMostModels || (twice && two);
       if (unclear) return i;
       step_all(steps[i], value + 1, before, behind);
       // Scripts of the line look at the clock up to four times.
@@ -325,8 +323,8 @@ class Truth : public testing::Test {
   redis::Encoder encoder_;
   Dice dice_;
   RedisModel::Identity identity_;
-  Micros began_{0};             // by the server's clock
-  std::vector<Guess> guesses_;  // whichever of them is the true one
+  Micros began_{0};                                                  // by the server's clock
+  std::vector<Guess> guesses_;                                       // whichever of them is the true one
   std::vector<std::pair<std::string, redis::HeardNotice>> notices_;  // with their channels
   std::map<RequestKind, bool> knows_;                                // the server knows the script of
   bool same_told_ = true;
