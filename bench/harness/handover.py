@@ -1,5 +1,6 @@
 """Set `handover`: processes that all want one lock. The holder is told to release once all others have waited for a while;
-timed is from the call of release to the moment when the next one has it, by the machine's one clock.
+timed is from the call of release to the moment when the next one has it, by the machine's one clock. Who gave it back wants
+it again only then: a first attempt that comes at the right moment is no hand-over.
 
 The bound is a release's round trip to a majority: the key must be gone there, or be another's, before the next can have
 it. The floor that polls every millisecond stands beside it, to show what waiting without any help costs."""
@@ -45,10 +46,8 @@ def hand_over(drivers, times, luck, random_source):
         time.sleep(random_source.uniform(*WAITED_S))
         drivers[holder].tell("R")
         release = drivers[holder].line().split()
-        drivers[holder].tell("A")
-        waiting.add(holder)
         until = time.monotonic() + 30
-        holder = None
+        before, holder = holder, None
         while holder is None and (i := whose_line(drivers, waiting, until)) is not None:
             answer = drivers[i].line().split()
             if answer[1] == "0":  # it waited for so long that it gave up
@@ -60,6 +59,8 @@ def hand_over(drivers, times, luck, random_source):
             times.append((int(answer[3]) - int(release[2])) / 1e3)
             luck["round_trips"].append((int(release[3]) - int(release[2])) / 1e3)
             luck["held"][i] += 1
+            drivers[before].tell("A")
+            waiting.add(before)
         return holder is not None
     return once
 

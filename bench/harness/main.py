@@ -135,7 +135,13 @@ def measure(args):
     return args.brief or all(row["holds"] for row in record["sets"].get("promises", {}).get("rows", []))
 
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def interrupted(*_):
+    """Once: cleaning up is not to be interrupted by an impatient second."""
+    for what in STOPS:
+        signal.signal(what, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -144,7 +150,7 @@ def main(argv):
     if args.list:
         explain()
         return 0
-    for what in (signal.SIGTERM, signal.SIGHUP):
+    for what in STOPS:
         signal.signal(what, interrupted)
     try:
         return 0 if measure(args) else 1

@@ -85,6 +85,7 @@ class Run(unittest.TestCase):
         while len(running(self.mark, self.tmp)) < 7 and time.monotonic() < until:  # itself, five nodes, a client
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
+        run.send_signal(signal.SIGTERM)  # by somebody who cannot wait
         _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130, err)
         self.assertEqual(err.splitlines()[-1], "bench/run: stopped")

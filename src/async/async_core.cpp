@@ -26,7 +26,7 @@ struct AsyncCore::Waiting {
 };
 
 AsyncCore::AsyncCore(uv_loop_t* loop, ClientOptions options, uv::Configuration configuration)
-    : home_(uv_os_getpid()),
+    : home_(uv::process_id()),
       loop_(loop),
       options_(std::move(options)),
       host_(std::make_unique<uv::UvHost>(loop, std::move(configuration.host))),

@@ -23,6 +23,7 @@
 #include "redlock/async_client.h"
 #include "redlock/name.h"
 #include "uv/configure.h"
+#include "uv/process_id.h"
 #include "uv/uv_host.h"
 
 namespace redlock::detail {
@@ -56,7 +57,7 @@ class AsyncCore : public std::enable_shared_from_this<AsyncCore> {
 
   [[nodiscard]] const ClientOptions& options() const { return options_; }
   // True as well in a child after fork: what it has a copy of is its parent's, and stays as it is.
-  [[nodiscard]] bool closing() const { return closing_ || uv_os_getpid() != home_; }
+  [[nodiscard]] bool closing() const { return closing_ || uv::process_id() != home_; }
   // Nothing may be asked of it once closing() is true.
   client::Client& client() { return *client_; }
 
@@ -77,7 +78,7 @@ class AsyncCore : public std::enable_shared_from_this<AsyncCore> {
   void close_host();
   void closed_one();
 
-  const uv_pid_t home_;
+  const pid_t home_;
   uv_loop_t* const loop_;
   const ClientOptions options_;
   std::unique_ptr<uv::UvHost> host_;

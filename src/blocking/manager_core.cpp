@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include "blocking/lease_state.h"
 #include "blocking/loop_side.h"
 #include "uv/engine.h"
+#include "uv/process_id.h"
 
 namespace redlock::detail {
 namespace {
@@ -39,7 +39,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-ManagerCore::ManagerCore(ClientOptions options) : options_(std::move(options)), home_(::getpid()) {
+ManagerCore::ManagerCore(ClientOptions options) : options_(std::move(options)), home_(uv::process_id()) {
   shut_down_.kind = Command::Kind::shut_down;
 }
 
@@ -68,7 +68,7 @@ expected<std::shared_ptr<ManagerCore>, Error> ManagerCore::start(ClientOptions o
 }
 
 bool ManagerCore::at_home() const {
-  return ::getpid() == home_;
+  return uv::process_id() == home_;
 }
 
 std::optional<Error> ManagerCore::ask(Call& call, const std::stop_token& stop) {

@@ -4,13 +4,13 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "blocking/latch.h"
 #include "blocking/mailbox.h"
 #include "core/time.h"
 #include "redlock/detached.h"
@@ -44,16 +44,11 @@ struct Call {
   Call* previous = nullptr;
   Call* following = nullptr;
 
-  // The loop's last touch. The waiter may have returned before notify_one runs; that only uses the address,
-  // to look for sleepers.
-  void answer() noexcept {
-    answered_.store(1, std::memory_order_release);
-    answered_.notify_one();
-  }
-  void wait() noexcept { answered_.wait(0, std::memory_order_acquire); }
+  void answer() noexcept { latch_.open(); }  // the loop's last touch
+  void wait() noexcept { latch_.wait(); }
 
  private:
-  std::atomic<int> answered_{0};  // int: the standard library waits on it with a bare futex
+  Latch latch_;
 };
 
 class ManagerCore {

@@ -102,6 +102,9 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     if (entry == nullptr || !entry->value.session.concerned_by(tag.round)) impl.tell_heir(node, tag, reply);
     if (entry != nullptr) {
       impl.trim(node, entry->value.key, said);
+      if (said.node_time != core::Micros{0})
+        if (const auto t0 = entry->value.session.t0_of(tag.round))
+          impl.line_clock.sample(node, *t0, impl.host.now(), said.node_time);
       if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;

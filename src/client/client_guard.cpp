@@ -42,6 +42,8 @@ void Client::on_check(core::Node node, const core::Reading& reading) {
   impl.judged[static_cast<std::size_t>(core::index(node))] =
       impl.guard.checked(node, reading, impl.host.now(), impl.guard_commands);
   if (!impl.guard_commands.empty()) impl.run(impl.guard_commands);
+  if (reading.failed == Cause::none)
+    impl.line_clock.sample(node, reading.sent, reading.received, reading.node_time);
 }
 
 void Client::Impl::run(const core::GuardCommands& commands) {

@@ -10,9 +10,11 @@
 
 #include "client/agenda.h"
 #include "client/client.h"
+#include "client/contended.h"
 #include "client/local_queue.h"
 #include "client/slots.h"
 #include "client/task.h"
+#include "core/line_clock.h"
 #include "core/release.h"
 #include "core/session.h"
 #include "core/validity.h"
@@ -165,6 +167,8 @@ struct Client::Impl {
   LocalQueue queue;
   std::size_t in_line = 0;  // sessions that stand in line
   core::NodeSet listened_to;
+  core::LineClock line_clock;
+  Contended contended;
   Agenda agenda;
   std::optional<core::Instant> armed;
   // Each list has a second one, which is worked off while the first one fills again.

@@ -57,7 +57,8 @@ void Client::Impl::begin(SessionEntry& entry) {
     expire_in_queue(entry);
     return;
   }
-  step(entry, {.kind = EventKind::begin, .flag = queue.contended(name_of(entry))});
+  const bool waits = !contended.empty() && contended.has(name_of(entry), host.now());
+  step(entry, {.kind = EventKind::begin, .flag = waits});
 }
 
 void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
@@ -80,6 +81,7 @@ void Client::Impl::attempt(SessionEntry& entry) {
   event.jitter = random.jitter;
   if (entry.value.session.setup().fenced) event.wall = host.wall();
   event.nodes = listened_to;
+  if (entry.value.session.in_line()) event.arrival = line_clock.now(nodes(), host.now());
   entry.value.words.clear();
   step(entry, event);
 }
@@ -210,8 +212,11 @@ void Client::Impl::drop(SessionEntry& entry) {
   note_line(entry, false);
   const CallId call{entry.slot, entry.generation};
   const core::Session& session = entry.value.session;
-  if (queue.head(name_of(entry)) == call)
-    queue.set_contended(name_of(entry), session.in_line() && !session.line_was_empty());
+  if (session.in_line() && !session.line_was_empty()) {
+    contended.note(name_of(entry), host.now());
+  } else if (session.phase() != Phase::idle) {
+    contended.forget(name_of(entry));
+  }
   const auto next = queue.leave(name_of(entry), call);
   sessions.remove(entry);
   if (!next || closed) return;

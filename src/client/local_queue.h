@@ -41,16 +41,6 @@ class LocalQueue {
     return it == lines_.end() ? std::nullopt : it->second.head;
   }
 
-  // Whether the last head had to stand in line for it: then the next one need not try first. Forgotten when
-  // nobody waits here any more.
-  [[nodiscard]] bool contended(std::string_view name) const {
-    const auto it = lines_.find(name);
-    return it != lines_.end() && it->second.contended;
-  }
-  void set_contended(std::string_view name, bool contended) {
-    if (const auto it = lines_.find(name); it != lines_.end()) it->second.contended = contended;
-  }
-
   // Takes `call` out, wherever it stands. Returns the new head if the head has left and somebody waits.
   std::optional<CallId> leave(std::string_view name, CallId call) {
     const auto it = lines_.find(name);
@@ -63,7 +53,6 @@ class LocalQueue {
     }
     line.head = line.next();
     if (line.head) return line.head;
-    line.contended = false;
     auto emptied = lines_.extract(it);
     if (spare_.size() < kSpare) spare_.push_back(std::move(emptied));
     return std::nullopt;
@@ -77,7 +66,6 @@ class LocalQueue {
     std::optional<CallId> head;
     std::vector<CallId> waiting;  // from `served` on
     std::size_t served = 0;
-    bool contended = false;
 
     std::optional<CallId> next() {
       if (served == waiting.size()) return std::nullopt;

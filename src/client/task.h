@@ -23,7 +23,7 @@ class Task {
     move_ = [](void* from, void* to) noexcept {
       auto& kept = *static_cast<Kept*>(from);
       if (to != nullptr) ::new (to) Kept(std::move(kept));
-      kept.~Kept();
+      kept.~Kept();  // NOLINT(bugprone-use-after-move): what was moved from is still to be destroyed
     };
   }
   Task(Task&& other) noexcept : run_(other.run_), move_(std::exchange(other.move_, nullptr)) {

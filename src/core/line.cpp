@@ -6,10 +6,9 @@
 namespace redlock::core {
 namespace {
 
-// How long votes may be on their way before those that came are taken for all: twice what answers took. Who
-// shares them may give back a little later, or learn as late who came first; so it is asked again after twice
-// as long each time.
-constexpr Micros kLeastProbe{5000};
+// How long votes may be on their way before those that came are taken for all: a few times what answers took.
+// Short sections of others are over by then, and a node that was a little behind has caught up with the rest.
+constexpr Micros kLeastProbe{20000};
 constexpr Micros kMostProbe{250000};
 // The earliest of those who share the votes waits this long for the others to give back.
 constexpr Micros kPatience{2000000};
@@ -69,9 +68,8 @@ void Line::plan(Instant now) {
   // Votes that would end before are kept, or nothing that needs patience would ever be waited for.
   if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
-  if (too_few_) {
-    const Micros wait = std::clamp(slowest_ * 2, kLeastProbe, kMostProbe);
-    const Instant probe = probes_ == 0 ? *too_few_ + wait : asked + wait * (1 << std::min<int>(probes_, 8));
+  if (!probed_ && too_few_) {
+    const Instant probe = *too_few_ + std::clamp(slowest_ * 4, kLeastProbe, kMostProbe);
     renew_at_ = sooner(renew_at_, later(probe, least, now), now);
   }
   if (hurried_) renew_at_ = sooner(renew_at_, least, now);
@@ -106,7 +104,7 @@ void Line::hurry(Instant now) {
 bool Line::on_wake(Instant now, Actions& out) {
   decide(now, out);
   if (outcome_ != Outcome::waiting || !passed(renew_at_, now)) return false;
-  probes_ = too_few_ ? static_cast<std::uint8_t>(std::min(probes_ + 1, 8)) : std::uint8_t{0};
+  probed_ = too_few_.has_value();
   renew(now, out);
   return true;
 }
@@ -190,7 +188,7 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   const auto t0 = t0_of(renewal);
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
-  if (!voted_.has(node)) probes_ = 0;
+  if (!voted_.has(node)) probed_ = false;
   voted_.add(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
@@ -204,13 +202,14 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
 void Line::refusal(Node node, Round round, const Reply& reply, Instant now) {
   const bool tells = reply.kind == ReplyKind::held || reply.kind == ReplyKind::missing;
   Place& place = at(node);
-  if (voted_.has(node) && (!tells || place.answered >= round)) return;
+  if (voted_.has(node) && place.answered >= round) return;
   if (tells) drop(node);
   if (tells && round >= place.heard) {
     place.heard = round;
     if (reply.arrival != kNoArrival) place.arrival = reply.arrival;
     place.rank = reply.rank;
     place.after = reply.after && reply.counted;
+    place.holder = reply.kind == ReplyKind::held ? reply.holder : 0;
     place.free_at = now + Micros{std::max(reply.time_left, Millis{0})} + Micros{1000};
   }
   if (round != ballot_.round()) return;
@@ -241,24 +240,42 @@ void Line::decide(Instant now, Actions& out) {
   } else if (voted_.empty()) {
     too_few_.reset();
   } else {
-    if (!too_few_) too_few_ = now;
-    int others = 0;
-    bool after = false;
-    NodeSet::first(setup_.nodes).each([&](Node node) {
-      if (voted_.has(node) || at(node).heard == Round{}) return;
-      // What the last one said holds until this one is answered.
-      others += at(node).heard >= renewals_[1].round ? 1 : 0;
-      after = after || (at(node).after && at(node).heard == renewals_.front().round);
-    });
-    // Told before we had a vote it is about somebody who may have given the key back since, perhaps to us.
-    after = after && passed(*too_few_, renewals_.front().t0);
-    if (after) {
-      outcome_ = Outcome::give_back;
-    } else if (passed(*too_few_ + kPatience, now) && others < quorum()) {
-      outcome_ = Outcome::back_off;
-    }
+    share(now);
   }
   if (outcome_ == Outcome::waiting) plan(now);
+}
+
+// With votes, and too few of them. Whether others have votes is known once all have answered, or had their
+// time.
+void Line::share(Instant now) {
+  if (!too_few_) too_few_ = now;
+  if (!probed_ || somebody_has_it()) return;
+  bool after = false;
+  NodeSet::first(setup_.nodes).each([&](Node node) {
+    const bool latest = !voted_.has(node) && at(node).heard == renewals_.front().round;
+    after = after || (latest && at(node).after);
+  });
+  if (after && ballot_.tally().pending().empty()) {
+    outcome_ = Outcome::give_back;
+  } else if (passed(*too_few_ + kPatience, now)) {
+    outcome_ = Outcome::back_off;
+  }
+}
+
+// What the last renewal heard of a node holds until the next one is answered.
+bool Line::somebody_has_it() const {
+  bool has = false;
+  NodeSet::first(setup_.nodes).each([&](Node one) {
+    if (voted_.has(one) || at(one).holder == 0) return;
+    int count = 0;
+    NodeSet::first(setup_.nodes).each([&](Node node) {
+      const bool recent =
+          !voted_.has(node) && at(node).heard != Round{} && at(node).heard >= renewals_[1].round;
+      count += recent && at(node).holder == at(one).holder ? 1 : 0;
+    });
+    has = has || count >= quorum();
+  });
+  return has;
 }
 
 // As in an attempt (acquire.cpp): the token is held once a majority has stored it. The votes may come of

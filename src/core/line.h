@@ -3,9 +3,10 @@
 // notice that somebody handed it over. It is good from T0 of the renewal that it answers, since that is all
 // that is known of its age, and votes of different renewals count together: each has its own end (S2).
 //
-// Lines of different nodes may differ, and then nobody gets a majority. So whoever has too few votes asks
-// again after a moment, and gives back if some key went to one who came before: among all who have votes the
-// earliest alone keeps them. Who gives back goes on under a new token (a late notice of the old one counts
+// Nodes may be at odds about whose turn it is, and then nobody gets a majority. So whoever has too few votes
+// for a while asks who has the others. If nobody has a majority of them it gives back, unless it came before
+// all others who have votes: the earliest alone keeps them. If somebody has, it keeps them as well: its turn
+// comes. Who gives back goes on under a new token (a late notice of the old one counts
 // for nothing then) and keeps its place by naming its arrival; session.h makes the new stay.
 #pragma once
 
@@ -96,6 +97,7 @@ class Line {
     Arrival arrival = kNoArrival;
     std::uint16_t rank = 0;
     bool after = false;
+    std::uint64_t holder = 0;
     Instant free_at;  // the holder's key is gone then
     friend bool operator==(const Place&, const Place&) = default;
   };
@@ -105,6 +107,8 @@ class Line {
   void refusal(Node node, Round round, const Reply& reply, Instant now);
   void drop(Node node);
   void decide(Instant now, Actions& out);
+  void share(Instant now);
+  [[nodiscard]] bool somebody_has_it() const;
   void settle_token(Instant now, Actions& out);
   void plan(Instant now);
   [[nodiscard]] Instant holder_gone(Instant now) const;
@@ -133,7 +137,7 @@ class Line {
   Micros slowest_{0};  // answer of late
   bool hurried_ = false;
   bool noticed_ = false;
-  std::uint8_t probes_ = 0;           // since the votes that we have came
+  bool probed_ = false;               // since the votes that we have came
   std::optional<Instant> too_few_;    // since when we have votes, and not enough
   std::optional<Instant> unsettled_;  // since when we have enough, and no fencing token
   Instant valid_until_;
@@ -148,7 +152,7 @@ void Line::visit(V&& v) {
   v(outcome_);
   v(hurried_);
   v(noticed_);
-  v(probes_);
+  v(probed_);
   v(listened_to_);
   v(voted_);
   ends_.visit(voted_, v);
@@ -175,6 +179,7 @@ void Line::visit(V&& v) {
       v(place.arrival);
       v(place.rank);
       v(place.after);
+      v(place.holder);
       if (place.heard != Round{}) v(place.free_at);
     });
   });

@@ -146,6 +146,8 @@ enum class ReplyKind : std::uint8_t {
 
 inline constexpr Millis kNoTimeLeft{-1};
 
+inline constexpr std::uint64_t kHolderBits = (std::uint64_t{1} << 52U) - 1;
+
 struct Reply {
   ReplyKind kind = ReplyKind::unknown;
   Cause cause = Cause::none;
@@ -159,6 +161,8 @@ struct Reply {
   Arrival arrival = kNoArrival;  // as the node has it now
   std::uint16_t rank = 0;        // how many stand before us
   bool after = false;            // the key was handed over to somebody who came before us
+  std::uint64_t holder = 0;      // held: 52 bits of the owner's token, which tell owners apart
+  Micros node_time{0};           // what the node's clock says
 
   // Whether a further reply to the same request can still come.
   [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }

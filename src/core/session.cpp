@@ -45,11 +45,11 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       break;
     case EventKind::notice:
       if (phase_ != Phase::lining || event.token != token_) break;
-      line_.on_notice(event.node, event.round, event.reply, now, out);
+      line_->on_notice(event.node, event.round, event.reply, now, out);
       after_line(now, out);
       break;
     case EventKind::listening:
-      if (phase_ == Phase::lining && line_.on_listening(event.node, event.flag, out))
+      if (phase_ == Phase::lining && line_->on_listening(event.node, event.flag, out))
         trail_.sent_again(NodeSet::of(event.node), Line::kStay, now);
       break;
     case EventKind::wake:
@@ -75,13 +75,13 @@ void Session::step(const Event& event, Instant now, Actions& out) {
     case EventKind::expel:
       if (phase_ == Phase::held) lose(now, out);
       // Votes that were gathered by a clock that stood still are worth nothing.
-      if (phase_ == Phase::lining || phase_ == Phase::confirming) enter_anew(line_.arrival(), out);
+      if (phase_ == Phase::lining || phase_ == Phase::confirming) enter_anew(line_->arrival(), out);
       break;
   }
 }
 
 std::optional<Round> Session::raise_round() const {
-  if (in_line_) return line_.raise_round();
+  if (in_line_) return line_ ? line_->raise_round() : std::nullopt;
   return acquire_.raised_in(acquire_.last_round()) ? std::optional(acquire_.last_round()) : std::nullopt;
 }
 
@@ -122,7 +122,7 @@ void Session::on_reply(const Event& event, Instant now, Actions& out) {
     round_ = acquire_.last_round();
     after_attempt(now, out);
   } else if (phase_ == Phase::lining) {
-    line_.on_reply(event.node, event.round, event.reply, now, out);
+    line_->on_reply(event.node, event.round, event.reply, now, out);
     after_line(now, out);
   } else if (phase_ == Phase::confirming) {
     extend_.on_reply(event.node, event.round, event.reply, now);
@@ -236,7 +236,7 @@ void Session::on_wake(Instant now, Actions& out) {
     return;
   }
   if (phase_ == Phase::lining) {
-    if (line_.on_wake(now, out)) trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);
+    if (line_->on_wake(now, out)) trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);
     after_line(now, out);
     return;
   }
@@ -356,7 +356,7 @@ std::optional<Instant> Session::deadline(Instant now) const {
   }
   if (setup_.give_up_at) also(*setup_.give_up_at);
   if (phase_ == Phase::attempting) also(acquire_.deadline());
-  if (phase_ == Phase::lining) also(line_.deadline(now));
+  if (phase_ == Phase::lining) also(line_->deadline(now));
   if (phase_ == Phase::confirming) also(extend_.deadline(now));
   if (phase_ == Phase::backing_off) also(retry_at_);
   return at;

@@ -12,6 +12,7 @@
 #include "core/acquire.h"
 #include "core/action.h"
 #include "core/backoff.h"
+#include "core/boxed.h"
 #include "core/extend.h"
 #include "core/line.h"
 #include "core/trail.h"
@@ -22,7 +23,7 @@ enum class EventKind : std::uint8_t {
   begin,    // may be tried now, or with `flag` stand in line at once; answered by want_attempt
   adopt,    // instead of begin: take up the lease of `token` and `fencing`, the time of the step is T0
   attempt,  // `token` and `jitter` are fresh, the time of the step is T0 and `wall` was read with it; `nodes`
-            // are listened to
+            // are listened to, and `arrival` is now, by most of the nodes, if that is known
   reply,    // `node`, `round`, `reply`
   notice,   // `node` handed the key over to `token`, which answers its `round`; `reply` is granted, or not
             // counted
@@ -45,6 +46,7 @@ struct Event {
   Micros wall{0};
   Fencing fencing = kNoFencing;
   NodeSet nodes{};
+  Arrival arrival = kNoArrival;
   bool flag = false;
 };
 
@@ -111,16 +113,18 @@ class Session {
     return in_line_ && phase_ != Phase::idle && phase_ != Phase::held && phase_ != Phase::ended;
   }
   // T0 of a renewal, as far as it is known: what a notice can be good for.
-  [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const { return line_.t0_of(renewal); }
+  [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const {
+    return line_ ? line_->t0_of(renewal) : std::nullopt;
+  }
   // It stood in line, and got the lock without having to wait.
-  [[nodiscard]] bool line_was_empty() const { return in_line_ && line_.at_once(); }
+  [[nodiscard]] bool line_was_empty() const { return line_ && line_->at_once(); }
   // The votes of the last attempt, and of the last round of extension.
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }
   // The votes that granted the lease, or did not.
   [[nodiscard]] const Ballot& ballot() const {
     if (adopted_) return extend_.ballot();
-    return in_line_ && line_.last_round() != Round{} ? line_.ballot() : acquire_.last_ballot();
+    return line_ ? line_->ballot() : acquire_.last_ballot();
   }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
@@ -176,7 +180,7 @@ class Session {
   Arrival arrival_ = kNoArrival;  // of the stay in line before
   ErrorCode last_error_ = ErrorCode::no_quorum;
   Acquire acquire_;
-  Line line_;
+  Boxed<Line> line_;  // in line, or of a lease that was had by it
   Extend extend_;
   Trail trail_;
   Extending extending_ = Extending::no;
@@ -203,7 +207,7 @@ void Session::visit(V&& v) {
   trail_.visit(v);
   if (phase_ == Phase::attempting) acquire_.visit(v);
   if (phase_ == Phase::adopting || phase_ == Phase::confirming) extend_.visit(v);
-  if (phase_ == Phase::lining || phase_ == Phase::confirming) line_.visit(v);
+  if (phase_ == Phase::lining || phase_ == Phase::confirming) line_->visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (fencing_ != kNoFencing) v(fencing_);
   if (phase_ != Phase::held) return;

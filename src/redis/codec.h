@@ -64,8 +64,8 @@ struct DecoderLimits {
   int max_depth = 4;
 };
 
-// Fed with bytes as they come, asked for values. A scanner enforces the limits before anything is made of the
-// bytes, so that no memory is reserved for a length that a server merely claims.
+// Fed with bytes as they come, asked for values. hiredis' reader does the parsing; a scanner in front of it
+// enforces the limits, since hiredis 0.14 alone reserves memory for whatever length a server claims.
 class Decoder {
  public:
   enum class Status : std::uint8_t { value, need_more, broken };

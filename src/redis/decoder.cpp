@@ -1,8 +1,10 @@
-// Bytes to values: the scanner finds a whole reply within the limits, and what it has been over is read here
-// straight into the caller's Value. A Value that is used again costs no allocation for replies of the same
-// shape, and hiredis' reader, which would copy the bytes once more and look at each line twice, is left to
-// the tests, where it says what is right.
-#include <charconv>
+// Bytes to values: the scanner finds a whole reply, hiredis parses it straight into the caller's Value. No
+// tree of hiredis' own is made, so a Value that is used again costs no allocation for the short replies that
+// nearly all are.
+#include <hiredis/read.h>
+
+#include <cstdlib>
+#include <new>
 #include <utility>
 
 #include "redis/codec.h"
@@ -14,90 +16,75 @@ namespace {
 // What is kept of an emptied buffer: more than a loop turn of ordinary replies.
 constexpr std::size_t kKeptBytes = 64U << 10;
 
-// Every length holds and every line ends as it should: the scanner has seen to that. What is left to be wrong
-// is a number.
-class Builder {
- public:
-  explicit Builder(std::string_view reply) : reply_(reply) {}
+// The Value that this task fills: the caller's, or the next place in the array around it. hiredis keeps what
+// these functions return and hands it back as `parent->obj`.
+Value& target(const redisReadTask* task) {
+  if (task->parent == nullptr) return *static_cast<Value*>(task->privdata);
+  return static_cast<Value*>(task->parent->obj)->items[static_cast<std::size_t>(task->idx)];
+}
 
-  // False: an integer that is none, or is not written in the one way to write it.
-  bool build(Value& out) {
-    const char type = reply_[at_++];
-    out.integer = 0;
-    if (type == '*') return build_array(out, line());
-    out.items.clear();
-    switch (type) {
-      case '$':
-        build_bulk(out, line());
-        return true;
-      case ':':
-        out.type = Value::Type::integer;
-        out.text.clear();
-        return read_integer(line(), out.integer);
-      default:
-        out.type = type == '-' ? Value::Type::error : Value::Type::status;
-        out.text = line();
-        return true;
-    }
-  }
+Value& start(const redisReadTask* task, Value::Type type) {
+  auto& value = target(task);
+  value.type = type;
+  value.integer = 0;
+  if (type != Value::Type::array) value.items.clear();  // an array keeps the memory of what is in it
+  value.text.clear();
+  return value;
+}
 
- private:
-  static constexpr std::size_t kLineEnd = 2;
+void* on_string(const redisReadTask* task, char* text, std::size_t size) noexcept {
+  auto type = Value::Type::bulk;
+  if (task->type == REDIS_REPLY_ERROR) type = Value::Type::error;
+  if (task->type == REDIS_REPLY_STATUS) type = Value::Type::status;
+  auto& value = start(task, type);
+  value.text.assign(text, size);
+  return &value;
+}
 
-  std::string_view line() {
-    const auto begin = at_;
-    while (reply_[at_] != '\r') ++at_;
-    const auto text = reply_.substr(begin, at_ - begin);
-    at_ += kLineEnd;
-    return text;
-  }
+// The count is an int in hiredis 0.14 and a size_t since 1.0.
+template <class Count>
+void* on_array(const redisReadTask* task, Count count) noexcept {
+  auto& value = start(task, Value::Type::array);
+  value.items.resize(static_cast<std::size_t>(count));
+  return &value;
+}
 
-  static bool read_integer(std::string_view digits, std::int64_t& out) {
-    const bool negative = digits.starts_with('-');
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return false;
-    const auto first = digits[negative ? 1 : 0];
-    return first != '0' || digits.size() == 1;
-  }
+void* on_integer(const redisReadTask* task, long long integer) noexcept {
+  auto& value = start(task, Value::Type::integer);
+  value.integer = integer;
+  return &value;
+}
 
-  void build_bulk(Value& out, std::string_view digits) {
-    std::int64_t size = 0;
-    read_integer(digits, size);
-    if (size < 0) return nil(out);
-    out.type = Value::Type::bulk;
-    out.text = reply_.substr(at_, static_cast<std::size_t>(size));
-    at_ += static_cast<std::size_t>(size) + kLineEnd;
-  }
+void* on_nil(const redisReadTask* task) noexcept {
+  return &start(task, Value::Type::nil);
+}
 
-  bool build_array(Value& out, std::string_view digits) {
-    std::int64_t count = 0;
-    read_integer(digits, count);
-    if (count < 0) {
-      out.items.clear();
-      nil(out);
-      return true;
-    }
-    out.type = Value::Type::array;
-    out.text.clear();
-    out.items.resize(static_cast<std::size_t>(count));  // what is kept keeps its memory
-    for (Value& item : out.items)
-      if (!build(item)) return false;
-    return true;
-  }
+// Named one by one: hiredis 1.0 added members between these, which stay empty since the scanner lets no RESP3
+// pass.
+redisReplyObjectFunctions* functions() {
+  static redisReplyObjectFunctions table = [] {
+    redisReplyObjectFunctions f{};
+    f.createString = on_string;
+    f.createArray = on_array;
+    f.createInteger = on_integer;
+    f.createNil = on_nil;
+    f.freeObject = [](void*) {};
+    return f;
+  }();
+  return &table;
+}
 
-  static void nil(Value& out) {
-    out.type = Value::Type::nil;
-    out.text.clear();
-  }
-
-  std::string_view reply_;
-  std::size_t at_ = 0;
+struct FreeReader {
+  void operator()(redisReader* reader) const { redisReaderFree(reader); }
 };
+using Reader = std::unique_ptr<redisReader, FreeReader>;
 
 }  // namespace
 
 struct Decoder::Impl {
-  explicit Impl(DecoderLimits limits) : scanner(limits) {}
+  explicit Impl(DecoderLimits limits) : scanner(limits), reader(redisReaderCreateWithFunctions(functions())) {
+    if (reader == nullptr) throw std::bad_alloc();
+  }
 
   Status broken(std::string why) {
     problem = std::move(why);
@@ -107,6 +94,7 @@ struct Decoder::Impl {
   }
 
   ReplyScanner scanner;
+  Reader reader;
   std::string buffer;
   std::size_t begin = 0;  // of the first reply in `buffer` that was not taken yet
   std::string problem;
@@ -141,7 +129,12 @@ Decoder::Status Decoder::next(Value& out) {
       break;
   }
   const auto size = d.scanner.size();
-  if (!Builder(rest.substr(0, size)).build(out)) return d.broken("no RESP: a number that is none");
+  void* reply = nullptr;
+  d.reader->privdata = &out;
+  if (redisReaderFeed(d.reader.get(), rest.data(), size) != REDIS_OK ||
+      redisReaderGetReply(d.reader.get(), &reply) != REDIS_OK)
+    return d.broken("no RESP: " + clean_text(d.reader->errstr));
+  if (reply == nullptr) return d.broken("a reply without end");
   d.scanner.restart();
   d.begin += size;
   if (d.begin == d.buffer.size()) {

@@ -43,7 +43,8 @@ class MarkMemory {
   std::optional<core::Mark> mark_;
 };
 
-// Of the answers of one server, so that reading the next one is quick. Nothing that is read depends on it.
+// Of the answers of one server, so that reading the next one is quick. What is read does not depend on it,
+// since no server says a line twice.
 struct CheckMemory {
   MarkMemory mark;
   std::array<std::size_t, 5> places{};  // where the lines of INFO stood that are looked at

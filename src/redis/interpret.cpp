@@ -113,7 +113,7 @@ Interpreted interpret_raise(const core::Request& request, const Value& value) {
   return result;
 }
 
-// {kDone, counter} or {kMissing | kHeldNoExpiry, PTTL, arrival, rank, after}.
+// {kDone, counter} or {kMissing | kHeldNoExpiry, PTTL, arrival, rank, after, TIME, holder}.
 Interpreted interpret_enter(const core::Request& request, const Value& value) {
   if (value.type == Value::Type::error) return failed(value, true);
   const auto& items = value.items;
@@ -128,18 +128,21 @@ Interpreted interpret_enter(const core::Request& request, const Value& value) {
     result.reply.fencing = fencing;
     return result;
   }
-  constexpr std::size_t kFields = 5;
+  constexpr std::size_t kFields = 7;
   const bool is_held = items[0].integer == kHeldNoExpiry;
   const bool fits = items.size() == kFields && (is_held || items[0].integer == kMissing) &&
                     items[1].integer >= -2 && items[2].integer >= 0 &&
                     items[2].integer <= core::kMostFencing && items[3].integer >= 0 &&
-                    (items[4].integer == 0 || items[4].integer == 1);
+                    (items[4].integer == 0 || items[4].integer == 1) && items[5].integer >= 0 &&
+                    items[5].integer <= core::kMostFencing && items[6].integer >= 0;
   if (!fits) return nonsense(value);
   auto result = is_held ? held(Millis{items[1].integer}) : plain(ReplyKind::missing, Cause::missing);
   result.reply.arrival = items[2].integer;
   constexpr auto kMostRank = std::numeric_limits<std::uint16_t>::max();
   result.reply.rank = static_cast<std::uint16_t>(std::min<std::int64_t>(items[3].integer, kMostRank));
   result.reply.after = items[4].integer == 1;
+  result.reply.holder = static_cast<std::uint64_t>(items[6].integer) & core::kHolderBits;
+  result.reply.node_time = core::Micros{items[5].integer};
   return result;
 }
 

@@ -189,7 +189,8 @@ if token and token == owner then
   if came < arrival or (came == arrival and who < ARGV[3]) then after = 1 end
 end
 local left, rank = redis.call('PTTL', KEYS[1]), redis.call('ZRANK', line, ARGV[3])
-return {owner and -1 or 0, left, arrival, rank or 0, after}
+local holder = owner and tonumber(string.sub(owner, 20), 16) or 0
+return {owner and -1 or 0, left, arrival, rank or 0, after, now, holder}
 )";
 
 std::string joined(std::string_view before, std::string_view behind) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-// -1 or a length in the one way to write it.
+// -1 or a length in the one way to write it. hiredis is as strict.
 std::optional<long long> parse_length(std::string_view digits) {
   if (digits == "-1") return -1;
   if (digits.empty() || digits[0] == '-' || (digits[0] == '0' && digits.size() > 1)) return std::nullopt;

@@ -1,6 +1,6 @@
 // Walks over a reply of a server that isn't trusted and says where it ends, without keeping anything of it.
-// Values are made only of a reply that has passed here, whole and within the limits; so no length that a
-// server claims is ever reserved before the bytes have come, and nothing is made of half a reply.
+// hiredis sees a reply only after it has passed here, whole and within the limits; so no length that a server
+// claims is ever reserved before the bytes have come, and hiredis never parses anything twice.
 //
 // The walk goes on where it stopped: feeding byte by byte costs the same in total as feeding at once.
 #pragma once

@@ -113,7 +113,8 @@ const Script& release_script();
 //
 // Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
 // else now; and if there is no key it is handed over. To us: {kDone, counter} as above. If not: {kMissing or
-// kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came before us}.
+// kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came before us, TIME in
+// microseconds, the last 13 digits of the owner's token as a number or 0}.
 const Script& enter_script();
 
 }  // namespace redlock::redis

@@ -4,11 +4,11 @@
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
-#include <unistd.h>
 
 #include <cstring>
 
 #include "core/assert.h"
+#include "uv/process_id.h"
 
 namespace redlock::uv {
 
@@ -22,7 +22,7 @@ void RandomPool::refill() {
 }
 
 std::uint64_t RandomPool::bits() {
-  if (const pid_t me = getpid(); me != owner_) {
+  if (const pid_t me = process_id(); me != owner_) {
     owner_ = me;
     used_ = bytes_.size();
   }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace redlock::client {
 namespace {
 
@@ -56,6 +58,34 @@ TEST(LocalQueue, TheSameSlotOfAnotherGenerationIsSomebodyElse) {
   queue.enter("x", {2, 1}, 10);
   EXPECT_EQ(queue.leave("x", {1, 2}), std::nullopt);
   EXPECT_EQ(queue.head("x"), (CallId{1, 1}));
+}
+
+// A line that emptied is used again for another name: nothing of the former one may stay in it.
+TEST(LocalQueue, AnEmptiedLineServesAnyOtherName) {
+  LocalQueue queue;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::string name = std::string(i % 60, 'x') + std::to_string(i);
+    EXPECT_EQ(queue.enter(name, call(3 * i), 1), Place::head);
+    EXPECT_EQ(queue.enter(name, call(3 * i + 1), 1), Place::waiting);
+    EXPECT_EQ(queue.enter(name, call(3 * i + 2), 1), Place::full);
+    EXPECT_EQ(queue.leave(name, call(3 * i)), call(3 * i + 1));
+    EXPECT_EQ(queue.leave(name, call(3 * i + 1)), std::nullopt);
+    EXPECT_EQ(queue.head(name), std::nullopt);
+  }
+}
+
+TEST(LocalQueue, StaysInOrderWhileCallersComeAndGo) {
+  LocalQueue queue;
+  std::uint32_t last = 0;
+  queue.enter("x", call(last), 100);
+  for (std::uint32_t head = 0; head < 1000; ++head) {
+    // Two come for one that goes, up to the limit.
+    for (int i = 0; i < 2; ++i)
+      if (queue.enter("x", call(last + 1), 50) == Place::waiting) ++last;
+    ASSERT_EQ(queue.head("x"), call(head));
+    ASSERT_EQ(queue.leave("x", call(head)), call(head + 1));
+    EXPECT_EQ(queue.leave("x", call(head)), std::nullopt);  // it has left already
+  }
 }
 
 }  // namespace

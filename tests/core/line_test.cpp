@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include "core/shorthand.h"
 
 namespace redlock::core {
@@ -18,11 +16,13 @@ using Outcome = Line::Outcome;
 constexpr Millis kLife = 4s;
 constexpr Micros kDrift = 42ms;
 
-Reply waits(Millis left, Arrival arrival, std::uint16_t rank = 0, bool after = false) {
+Reply waits(Millis left, Arrival arrival, std::uint16_t rank = 0, bool after = false,
+            std::uint64_t holder = 1) {
   Reply reply = test::held(left);
   reply.arrival = arrival;
   reply.rank = rank;
   reply.after = after;
+  reply.holder = holder;
   return reply;
 }
 
@@ -150,40 +150,55 @@ TEST(Line, WhoCameLaterGivesBackAndTheEarliestKeeps) {  // L5
   later.notice(0, Round{3}, 10ms);
   later.notice(1, Round{3}, 10ms);
   EXPECT_EQ(later.line.outcome(), Outcome::waiting);
-  EXPECT_EQ(later.due(10ms), 15ms) << "then it asks what became of the others";
-  ASSERT_TRUE(later.wake(15ms));
-  later.reply(0, Round{4}, test::granted(), 16ms);
-  later.reply(2, Round{4}, waits(4s, 50, 0, true), 16ms);
+  EXPECT_EQ(later.due(10ms), 30ms) << "then it asks who has the others";
+  ASSERT_TRUE(later.wake(30ms));
+  later.reply(0, Round{4}, test::granted(), 31ms);
+  later.reply(1, Round{4}, test::granted(), 31ms);
+  later.reply(2, Round{4}, waits(4s, 50, 0, true, 8), 31ms);
+  later.reply(3, Round{4}, waits(4s, 50, 0, true, 8), 31ms);
+  EXPECT_EQ(later.line.outcome(), Outcome::waiting) << "the last one may have it too, and then it is theirs";
+  later.reply(4, Round{4}, waits(4s, 50, 0, false, 9), 32ms);
   EXPECT_EQ(later.line.outcome(), Outcome::give_back);
   EXPECT_EQ(later.line.arrival(), 50);
 
   Stand earliest(5);
   earliest.all(Round{3}, waits(30s, 40), 1ms, 5);
   earliest.notice(0, Round{3}, 10ms);
-  ASSERT_TRUE(earliest.wake(15ms));
-  earliest.reply(0, Round{4}, test::granted(), 16ms);
-  for (int node = 1; node < 5; ++node) earliest.reply(node, Round{4}, waits(4s, 40), 16ms);
+  ASSERT_TRUE(earliest.wake(30ms));
+  earliest.reply(0, Round{4}, test::granted(), 31ms);
+  for (int node = 1; node < 5; ++node)
+    earliest.reply(node, Round{4}, waits(4s, 40, 0, false, 8U + node / 3), 31ms);
   EXPECT_EQ(earliest.line.outcome(), Outcome::waiting);
-  // Asked ever more seldom.
-  std::vector<Micros> asked;
-  for (Micros now = 17ms; now < 1400ms; now += 1ms) {
-    if (!earliest.wake(now)) continue;
-    asked.push_back(now);
-    const Round round = earliest.line.last_round();
-    earliest.reply(0, round, test::granted(), now);
-    for (int node = 1; node < 5; ++node) earliest.reply(node, round, waits(4s, 40), now);
-  }
-  EXPECT_EQ(asked, (std::vector<Micros>{25ms, 45ms, 85ms, 165ms, 325ms, 645ms, 1285ms}));
+  EXPECT_GT(earliest.due(31ms), 500ms) << "asked once";
 }
 
-// What a node said before there was a vote to give back is about somebody who may be gone.
-TEST(Line, AnAnswerFromBeforeTheVoteGivesNothingBack) {  // L5
-  Stand stand(3);
-  stand.all(Round{3}, waits(4s, 50, 0, true), 1ms, 3);
-  stand.notice(0, Round{3}, 10ms);
+TEST(Line,
+     AVoteThatCameBeforeItsTurnIsKept) {  // L5: a node was behind with its work, and another has the lock
+  Stand stand(5);
+  stand.all(Round{3}, waits(30s, 50), 1ms, 5);
+  stand.notice(4, Round{3}, 10ms);
+  ASSERT_TRUE(stand.wake(30ms));
+  stand.reply(4, Round{4}, test::granted(), 31ms);
+  for (int node = 0; node < 4; ++node) stand.reply(node, Round{4}, waits(4s, 50, 0, true, 8), 31ms);
   EXPECT_EQ(stand.line.outcome(), Outcome::waiting);
-  stand.notice(1, Round{3}, 11ms);
+  stand.notice(0, Round{4}, 40ms);
+  stand.notice(1, Round{4}, 40ms);
   EXPECT_EQ(stand.line.outcome(), Outcome::won);
+}
+
+TEST(Line, ADeadNodeKeepsNobodyFromGivingBack) {  // L5
+  Stand stand(5);
+  stand.all(Round{3}, waits(30s, 50), 1ms, 4);
+  stand.notice(0, Round{3}, 10ms);
+  stand.notice(1, Round{3}, 10ms);
+  ASSERT_TRUE(stand.wake(30ms));
+  stand.reply(2, Round{4}, waits(4s, 50, 0, true, 8), 31ms);
+  stand.reply(3, Round{4}, waits(4s, 50, 0, true, 8), 31ms);
+  stand.reply(4, Round{4}, test::not_connected(), 31ms);
+  EXPECT_EQ(stand.line.outcome(), Outcome::waiting) << "its own have not said that they stand";
+  stand.reply(0, Round{4}, test::granted(), 32ms);
+  stand.reply(1, Round{4}, test::timed_out(), 80ms);
+  EXPECT_EQ(stand.line.outcome(), Outcome::give_back);
 }
 
 TEST(Line, TheEarliestGivesUpInTheEndUnlessAnotherHasAMajority) {  // L5
@@ -283,7 +298,8 @@ TEST(Line, ARaiseThatNobodyConfirmedIsAskedForAgain) {  // L5
   EXPECT_EQ(test::take(stand.out), (test::Lines{"send {0} round=6 raise token=7 ttl=4000ms fencing=90"}));
 }
 
-// Nodes whose clocks are too far apart never store one value; whoever has a majority of them must not keep it.
+// Nodes whose clocks are too far apart never store one value; whoever has a majority of them must not keep
+// it.
 TEST(Line, ATokenThatCannotBeSettledIsGivenBackInTheEnd) {  // L5
   Stand stand(3, true);
   stand.notice(0, Round{3}, 10ms, test::counted(70));
@@ -305,7 +321,7 @@ TEST(Line, VotesAreRenewedBeforeTheyEnd) {  // L5
   stand.all(Round{3}, waits(30s, 5), 1ms, 3);
   EXPECT_EQ(stand.due(1ms), 1s);
   stand.notice(0, Round{3}, 200ms);
-  for (Micros now = 201ms; now < 2s; now += 1ms) {
+  for (Micros now = 201ms; now < 1s; now += 1ms) {
     if (!stand.wake(now)) continue;
     stand.reply(0, stand.line.last_round(), test::granted(), now);
     EXPECT_LE(stand.due(now), now + 300ms);

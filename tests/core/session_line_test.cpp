@@ -145,7 +145,8 @@ TEST(SessionLine, GivesBackAndGoesOnUnderANewTokenAtItsPlace) {  // L5
   driver.notice(0, 2, Round{2});
   driver.wake_at(driver.deadline());
   driver.reply(0, test::granted());
-  EXPECT_EQ(driver.reply(1, LineDriver::waits(true)),
+  driver.reply(1, test::timed_out());
+  EXPECT_EQ(driver.reply(2, LineDriver::waits(true)),
             (Lines{"clean leave token=2 touched={0,1,2} broken={}", "want_attempt"}));
   driver.attempt();
   EXPECT_EQ(driver.notice(0, 2, Round{3}), Lines{});

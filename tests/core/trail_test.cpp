@@ -62,7 +62,8 @@ TEST(Trail, AnExtensionTouchesAgainAndItsRefusalProvesNothing) {
   }
 }
 
-// A node that is listened to at last is asked once more in the same round; its place stands from the first time.
+// A node that is listened to at last is asked once more in the same round; its place stands from the first
+// time.
 TEST(Trail, APlaceStaysWhenItsSecondRequestFails) {
   for (const Reply& reply : {test::failed(), test::not_connected()}) {
     Trail trail;

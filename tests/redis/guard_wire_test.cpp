@@ -130,6 +130,30 @@ TEST(GuardWire, BothSectionsAtOnceSayTheSame) {
   EXPECT_EQ(refused->failed, Cause::other);
 }
 
+// The lines move as counters before them grow or go, a node is mended, restarted, promoted: what is
+// remembered of the answers before must never show.
+TEST(GuardWire, WhatIsRememberedOfAServerDoesNotShow) {
+  CheckMemory memory;
+  for (int round = 0; round < 300; ++round) {
+    auto answers = healthy();
+    core::Mark mark = kMark;
+    mark.evicted = round / 10;
+    const std::string filler = std::string(static_cast<std::size_t>(round * 37 % 200), '9');
+    const std::string replid = round % 7 == 0 ? kRun : kReplid;
+    answers[0] =
+        array({round % 11 == 0 ? Value{} : bulk(format_mark(mark) + (round % 13 == 0 ? "x" : "")), Value{}});
+    answers[2].text = "# Stats\r\ncommands:" + filler + "\r\nevicted_keys:" + std::to_string(round) +
+                      "\r\nevicted_clients:5\r\n" + (round % 5 == 0 ? "more:" + filler + "\r\n" : "") +
+                      "# Replication\r\nrole:" + (round % 3 == 0 ? "slave" : "master") +
+                      "\r\nconnected_slaves:" + std::to_string(round % 4) + "\r\nmaster_replid:" + replid +
+                      "\r\nmaster_replid2:" + (round % 2 == 0 ? kNone : kRun) + "\r\n";
+    if (round % 17 == 0) answers[2].text = "role:master\r\n";
+    const auto fresh = read_check(answers.data(), Sections::joined);
+    ASSERT_TRUE(fresh);
+    EXPECT_EQ(read_check(answers.data(), Sections::joined, memory), fresh) << round;
+  }
+}
+
 TEST(Mark, SurvivesItsText) {
   EXPECT_EQ(format_mark(kMark),
             "redlock1 0123456789abcdef0123456789abcdef fedcba9876543210fedcba9876543210 5 30000 default 7");

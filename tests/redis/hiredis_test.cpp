@@ -1,5 +1,6 @@
-// What this codec writes and reads, held to hiredis, which is right by being what everybody uses: random
-// commands byte for byte, random replies value for value, and random damage to them.
+// What this codec writes, held to hiredis byte for byte by random commands. What it reads is hiredis' own
+// reading, behind a scanner and into values that are used again: random replies value for value, and random
+// damage to them.
 #include <gtest/gtest.h>
 #include <hiredis/hiredis.h>
 

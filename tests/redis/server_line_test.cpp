@@ -25,6 +25,8 @@ TEST_F(ServerLine, AHeldKeyGivesAPlace) {
   EXPECT_LE(reply.arrival, clock());
   EXPECT_EQ(reply.rank, 0);
   EXPECT_FALSE(reply.after);
+  EXPECT_EQ(reply.node_time.count(), reply.arrival);
+  EXPECT_EQ(reply.holder, kHolder.low & core::kHolderBits);
   EXPECT_EQ(line(), "a");
   EXPECT_EQ(owner(), kHolder.to_string());
   for (const auto& key : {line_key(), wait_key()}) {

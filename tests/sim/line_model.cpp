@@ -74,6 +74,8 @@ core::Reply RedisModel::enter(const Turn& turn) {
                     entry != nullptr ? Cause::held : Cause::missing,
                     entry != nullptr ? entry->expires - turn.now : core::kNoTimeLeft};
   reply.arrival = arrival;
+  reply.node_time = clock.read(turn.truth);
+  if (entry != nullptr) reply.holder = entry->owner.low & core::kHolderBits;
   const auto line = data.lines.find(turn.key);
   const auto before = [&](core::Arrival other, Waiter who) {
     return std::pair{other, who} < std::pair{arrival, request.waiter};

@@ -36,8 +36,10 @@ struct Answer {
   core::Reply reply;
   core::Verification found;  // check: its reading alone
   core::MendResult mended = core::MendResult::failed;
-  // What nobody is told: whether the node may vote, as the observer knows it at the time of a check.
+  // What nobody is told: whether the node may vote, as the observer knows it at the time of a check; and what
+  // its counter stood at behind a vote, under the key of whoever asked.
   bool may_vote = true;
+  core::Fencing kept = core::kNoFencing;
 };
 
 using AnswerPtr = std::shared_ptr<const Answer>;

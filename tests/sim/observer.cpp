@@ -42,7 +42,9 @@ std::string brief(Token token) {
 }  // namespace
 
 Observer::Observer(World& world)
-    : world_(world), promises_(world.swarm.nodes, [this](std::string text) { fault(std::move(text)); }) {}
+    : world_(world),
+      promises_(world.swarm.nodes, [this](std::string text) { fault(std::move(text)); }),
+      kept_(world.swarm.nodes) {}
 
 void Observer::fault(std::string text) {
   world_.trace(world_.queue.now(), "FAULT", text);
@@ -64,8 +66,10 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
   if (begins) lease.clocks.push_back(process.clocks());
 }
 
-void Observer::voted(int node, Token token, const client::RequestTag& tag, bool may_count) {
+void Observer::voted(int node, Token token, const client::RequestTag& tag, core::Fencing kept,
+                     bool may_count) {
   promises_.voted(id(token), id(tag), node, may_count);
+  if (may_count) kept_.kept(id(token), node, static_cast<std::uint64_t>(kept));
 }
 
 void Observer::handed(int node, const core::Notice& notice, bool may_count) {
@@ -74,7 +78,7 @@ void Observer::handed(int node, const core::Notice& notice, bool may_count) {
   const auto tag = lease->second.renewals.find(notice.renewal);
   if (tag == lease->second.renewals.end())
     return fault("L5: a notice answers a renewal that was never sent: " + brief(notice.token));
-  voted(node, notice.token, tag->second, may_count);
+  voted(node, notice.token, tag->second, notice.fencing, may_count);
 }
 
 // It may have decided at any moment of this turn, and had no more validity left than at its begin. Nobody can
@@ -110,8 +114,10 @@ void Observer::granted(Process& process, const std::string& name, const client::
   lease.name = name;
   claim(process, grant.token, lease);
   // Who adopts a lease keeps its token.
-  if (grant.fencing != core::kNoFencing && !lease.adopted)
-    history_.fenced(lease.claim, static_cast<std::uint64_t>(grant.fencing));
+  if (grant.fencing == core::kNoFencing || lease.adopted) return;
+  const auto fencing = static_cast<std::uint64_t>(grant.fencing);
+  history_.fenced(lease.claim, fencing);
+  if (auto unkept = kept_.granted(process.name(), id(grant.token), fencing)) fault(std::move(*unkept));
 }
 
 // A process whose clocks stood still does not know that its lease is over: such a claim is nobody's fault,

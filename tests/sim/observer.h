@@ -14,6 +14,7 @@
 #include "sim/world.h"
 #include "verify/calls.h"
 #include "verify/history.h"
+#include "verify/kept_tokens.h"
 #include "verify/promises.h"
 #include "verify/rest.h"
 #include "verify/turns.h"
@@ -28,10 +29,10 @@ class Observer {
   explicit Observer(World& world);
 
   // ---- what a process sends, and the votes that it was told of, with what is true of the node at the check
-  // behind each.
+  // behind each, and what the node's counter stood at under the key of `token` when it voted.
   void sent(Process& process, int node, client::RequestTag tag, const core::Request& request,
             std::string_view key, core::Micros cap);
-  void voted(int node, Token token, const client::RequestTag& tag, bool may_count);
+  void voted(int node, Token token, const client::RequestTag& tag, core::Fencing kept, bool may_count);
   // A vote that came as a notice: for the renewal that it answers.
   void handed(int node, const core::Notice& notice, bool may_count);
 
@@ -85,6 +86,7 @@ class Observer {
   verify::History history_;
   verify::Calls calls_;
   verify::Promises promises_;
+  verify::KeptTokens kept_;
   verify::Progress progress_;
   verify::Turns turns_;
   std::map<Token, Lease> leases_;

@@ -165,6 +165,25 @@ TEST(RedisModel, CountsForItsOwnerNearItsOwnClock) {
   EXPECT_EQ(node.execute(0ms, fenced(RequestKind::acquire, 4, 999000000), "third").fencing, 101000000);
 }
 
+TEST(RedisModel, KeepsACounterForTheOwnerOfTheKeyAlone) {
+  RedisModel node(SkewedClock{100s, 0});
+  const auto kept = [&](std::uint64_t who, const char* key = "k") {
+    return node.kept_for(0ms, Token{1, who}, key);
+  };
+  EXPECT_EQ(kept(1), core::kNoFencing);
+  node.execute(0ms, fenced(RequestKind::acquire, 1, 100000005), "k");
+  EXPECT_EQ(kept(1), 100000005);
+  EXPECT_EQ(kept(2), core::kNoFencing);
+  EXPECT_EQ(kept(1, "other"), core::kNoFencing);
+  node.execute(0ms, fenced(RequestKind::raise, 1, 100000009), "k");
+  EXPECT_EQ(kept(1), 100000009);
+  node.execute(0ms, request(RequestKind::undo, 1), "k");
+  EXPECT_EQ(kept(1), core::kNoFencing);
+  node.execute(0ms, request(RequestKind::acquire, 2), "k");
+  EXPECT_EQ(kept(1), core::kNoFencing);
+  EXPECT_EQ(node.kept_for(1h, Token{1, 2}, "k"), core::kNoFencing);  // long expired
+}
+
 TEST(RedisModel, ItsOwnClockEndsALife) {
   RedisModel fast(SkewedClock{0us, 10000});
   fast.execute(0ms, request(RequestKind::acquire, 1, 1000ms), "k");

@@ -91,6 +91,7 @@ class Process final : public client::Host, public Listener, public Subscriber {
     client::RequestTag tag;
     Token token;
     core::Reply reply;
+    core::Fencing kept = core::kNoFencing;
     bool timed_out = false;
   };
   enum class LinkState : std::uint8_t { first_connect, up, down };

@@ -78,10 +78,11 @@ void Process::on_vote(int node, const Outstanding& o, const Answer& found) {
   const bool vote = core::is_vote(o.request.kind);
   if (vote && world_.swarm.guard && found.reply.kind != ReplyKind::failed) {
     links_[static_cast<std::size_t>(node)].votes.push_back(
-        {o.tag, o.request.token, found.reply, o.timed_out});
+        {o.tag, o.request.token, found.reply, found.kept, o.timed_out});
     return;
   }
-  if (vote && found.reply.kind == ReplyKind::granted) observer_.voted(node, o.request.token, o.tag, true);
+  if (vote && found.reply.kind == ReplyKind::granted)
+    observer_.voted(node, o.request.token, o.tag, found.kept, true);
   answer(node, o.tag, found.reply);
 }
 
@@ -95,7 +96,7 @@ void Process::on_check(int node, const Outstanding& o, const Answer& found) {
   client_->on_check(core::node_at(node), reading);
   for (const auto& vote : votes) {
     if (vote.reply.kind == ReplyKind::granted)
-      observer_.voted(node, vote.token, vote.tag, found.may_vote && reading.failed == Cause::none);
+      observer_.voted(node, vote.token, vote.tag, vote.kept, found.may_vote && reading.failed == Cause::none);
     answer(node, vote.tag, vote.reply);
   }
 }

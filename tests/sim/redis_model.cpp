@@ -103,6 +103,14 @@ core::Fencing RedisModel::raise(core::Micros truth, const core::Request& request
   return value;
 }
 
+core::Fencing RedisModel::kept_for(core::Micros truth, Token owner, std::string_view key) const {
+  const auto entry = data.keys.find(key);
+  const auto counter = data.counters.find(key);
+  if (entry == data.keys.end() || counter == data.counters.end()) return core::kNoFencing;
+  const bool ours = entry->second.owner == owner && now(truth) <= entry->second.expires;
+  return ours && now(truth) <= counter->second.expires ? counter->second.value : core::kNoFencing;
+}
+
 const RedisModel::Keys& RedisModel::keys(core::Micros truth) {
   const auto now = this->now(truth);
   std::erase_if(data.keys, [now](const auto& item) { return now > item.second.expires; });

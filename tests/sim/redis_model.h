@@ -109,6 +109,9 @@ class RedisModel {
   void trim(core::Micros truth, std::string_view key, core::Millis longest);
   [[nodiscard]] bool settling(core::Micros truth) const;
 
+  // What the observer knows: the counter, where the key is this owner's; otherwise nothing is kept for him.
+  [[nodiscard]] core::Fencing kept_for(core::Micros truth, Token owner, std::string_view key) const;
+
   // The data of another, with the same life left here: as if the clocks of the two were not apart.
   [[nodiscard]] Data translated(const RedisModel& other, core::Micros truth) const;
 

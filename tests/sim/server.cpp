@@ -85,6 +85,7 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
                                       [this](core::Waiter waiter, const RedisModel::Message& message) {
                                         return publish(waiter, message);
                                       });
+        answer.kept = redis_.kept_for(now, flight.request.token, flight.key);
         note_lateness(connection, flight);
       }
       break;

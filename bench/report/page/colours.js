@@ -16,7 +16,7 @@ function frame(place, title, hint) {
 
 function legend(figure, members) {
   const items = figure.append("ul").attr("class", "legend").selectAll("li").data(members).enter().append("li");
-  items.append("svg").append("line").attr("x2", 22).attr("y1", 4).attr("y2", 4).attr("class", one => one.bound ? "line bound" : "line")
+  items.append("svg").append("line").attr("x2", 22).attr("y1", 4).attr("y2", 4).attr("class", one => one.bound ? `line bound ${one.name}` : "line")
     .style("stroke", one => one.bound ? null : colour(one));
   items.append("span").text(one => one.title);
 }

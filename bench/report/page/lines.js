@@ -16,7 +16,7 @@ function drawLines(place, chart) {
   const line = d3.line().defined(([a, b]) => a !== null && b !== null).x(point => x(point[0])).y(point => y(point[1]));
   for (const one of chart.series) {
     const stroke = one.member.bound ? null : colour(one.member);
-    svg.append("path").attr("class", `line${one.member.bound ? " bound" : ""}${one.thin ? " thin" : ""}`).style("stroke", stroke)
+    svg.append("path").attr("class", `line${one.member.bound ? ` bound ${one.member.name}` : ""}${one.thin ? " thin" : ""}`).style("stroke", stroke)
       .attr("d", line(one.points));
     if (chart.dots === false) continue;
     const dots = svg.append("g").selectAll("circle").data(one.points.filter(([a, b]) => a !== null && b !== null)).enter()
