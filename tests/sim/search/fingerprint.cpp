@@ -163,6 +163,8 @@ void mix(Hasher& h, const Standing& standing) {
   h(standing.rank);
   h(standing.left);
   h(standing.after);
+  h(standing.holder.client);
+  h(standing.holder.call);
 }
 
 void mix(Hasher& h, const Answer& answer) {

@@ -58,6 +58,7 @@ ReplyKind Node::enter(const Entry& entry, const Bounds& bounds, Owner& handed, S
   };
   standing.arrival = came;
   standing.left = ticks;
+  standing.holder = owner;
   for (std::size_t c = 0; c < places.size(); ++c)
     if (places[c].arrival != 0 && before(places[c].arrival, c)) ++standing.rank;
   standing.after = heir == owner && before(heir_came, static_cast<std::size_t>(heir.client - 1));

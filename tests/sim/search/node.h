@@ -69,6 +69,7 @@ struct Standing {
   std::uint8_t rank = 0;
   std::uint8_t left = 0;  // of the owner's key
   bool after = false;
+  Owner holder;
 };
 struct Entry {
   Owner who;

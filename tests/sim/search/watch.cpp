@@ -121,6 +121,7 @@ core::Reply Model::counted(State& state, int client, int n, const Answer& answer
     reply.arrival = standing.arrival;
     reply.rank = standing.rank;
     reply.after = standing.after;
+    reply.holder = standing.holder.client * 256U + standing.holder.call;
     reply.time_left = std::chrono::duration_cast<core::Millis>(kTick * standing.left);
   }
   if (!answer.look.read) return reply;
