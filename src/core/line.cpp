@@ -65,6 +65,8 @@ void Line::plan(Instant now) {
   const Instant asked = renewals_.front().t0;
   const bool deaf = listened_to_.count() < quorum();
   renew_at_ = asked + (deaf ? kRenewDeaf : kRenewEvery);
+  // Votes that would end before are kept, or nothing that needs patience would ever be waited for.
+  if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
   if (!probed_ && too_few_) {
     const Instant probe = *too_few_ + std::clamp(slowest_ * 4, kLeastProbe, kMostProbe);

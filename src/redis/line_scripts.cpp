@@ -144,7 +144,8 @@ local wait = 'redlock:wait:' .. KEYS[1]
 )";
 
 // A key of ours is counted for when it was handed over, and the last hand-over is noted. One that came to us
-// otherwise may stand without its count: then the counter is still a former holder's.
+// otherwise may stand without its count: then the counter is still a former holder's. The note gets the arrival
+// that the nodes have agreed on: by this node's clock alone, two who share the votes could both be first.
 constexpr std::string_view kEnter = R"(local now = clock(redis.call)
 local latest = redis.pcall('HGET', wait, '@')
 local token, came, who = string.match(type(latest) == 'string' and latest or '', '^(%x+) (%d+) (%x+)$')
@@ -157,6 +158,9 @@ if owner == ARGV[1] then
   if ARGV[7] == '1' then
     value = token == owner and counter() or 0
     if value == 0 then value = count(now, ARGV[8], ARGV[9]) end
+  end
+  if token == owner and ARGV[6] ~= '0' then
+    redis.pcall('HSET', wait, '@', string.format('%s %s %s', token, ARGV[6], ARGV[3]))
   end
   drop(ARGV[3])
   return {1, value}

@@ -109,7 +109,7 @@ const Script& release_script();
 //
 // The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. A
 // counter that was counted when the key was handed over to us is not counted again. 0: not fenced, or there
-// is no counter.
+// is no counter. An arrival that was given is from then on the one that others are compared with.
 //
 // Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
 // else now; and if there is no key it is handed over. To us: {kDone, counter} as above. If not: {kMissing or

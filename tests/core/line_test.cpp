@@ -316,5 +316,18 @@ TEST(Line, ATokenThatCannotBeSettledIsGivenBackInTheEnd) {  // L5
   EXPECT_EQ(stand.line.outcome(), Outcome::back_off);
 }
 
+TEST(Line, VotesAreRenewedBeforeTheyEnd) {  // L5
+  Stand stand(3, false, kNoArrival, 600ms);
+  stand.all(Round{3}, waits(30s, 5), 1ms, 3);
+  EXPECT_EQ(stand.due(1ms), 1s);
+  stand.notice(0, Round{3}, 200ms);
+  for (Micros now = 201ms; now < 1s; now += 1ms) {
+    if (!stand.wake(now)) continue;
+    stand.reply(0, stand.line.last_round(), test::granted(), now);
+    EXPECT_LE(stand.due(now), now + 300ms);
+  }
+  EXPECT_EQ(stand.line.outcome(), Outcome::waiting);
+}
+
 }  // namespace
 }  // namespace redlock::core

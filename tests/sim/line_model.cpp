@@ -45,6 +45,7 @@ core::Reply RedisModel::enter(const Turn& turn) {
   if (Entry* entry = find(turn.now, turn.key); entry != nullptr && entry->owner == request.token) {
     entry->expires = std::max(entry->expires, turn.now + request.ttl);
     remove_place(turn.key, request.waiter);
+    if (handed && request.arrival != core::kNoArrival) known->second.last->arrival = request.arrival;
     if (request.fenced) granted.fencing = handed ? counter(turn.now, turn.key) : core::kNoFencing;
     if (request.fenced && granted.fencing == core::kNoFencing)
       granted.fencing = count(turn.truth, request, turn.key);
@@ -52,14 +53,14 @@ core::Reply RedisModel::enter(const Turn& turn) {
   }
 
   auto& places = data.lines[std::string(turn.key)];
-  const core::Arrival arrival = request.arrival != core::kNoArrival        ? request.arrival
+  const core::Arrival arrival = request.arrival != core::kNoArrival      ? request.arrival
                                 : places.places.contains(request.waiter) ? places.places[request.waiter]
                                                                          : clock.read(turn.truth).count();
   places.places[request.waiter] = arrival;
   places.expires = turn.now + kLineLife;
   auto& wishes = data.wishes[std::string(turn.key)];
-  wishes.of[request.waiter] = {request.token, request.renewal,  request.ttl, turn.now + request.stay,
-                               request.fenced, request.checked};
+  wishes.of[request.waiter] = {request.token,           request.renewal, request.ttl,
+                               turn.now + request.stay, request.fenced,  request.checked};
   wishes.expires = turn.now + kLineLife;
 
   if (find(turn.now, turn.key) == nullptr) hand_over(turn);
@@ -80,9 +81,9 @@ core::Reply RedisModel::enter(const Turn& turn) {
     return std::pair{other, who} < std::pair{arrival, request.waiter};
   };
   if (line != data.lines.end()) {
-    reply.rank = static_cast<std::uint16_t>(std::count_if(
-        line->second.places.begin(), line->second.places.end(),
-        [&](const auto& place) { return before(place.second, place.first); }));
+    reply.rank = static_cast<std::uint16_t>(
+        std::count_if(line->second.places.begin(), line->second.places.end(),
+                      [&](const auto& place) { return before(place.second, place.first); }));
   }
   const auto latest = data.wishes.find(turn.key);
   const auto* last = latest != data.wishes.end() && latest->second.last ? &*latest->second.last : nullptr;
@@ -91,8 +92,8 @@ core::Reply RedisModel::enter(const Turn& turn) {
   return reply;
 }
 
-// The place of the token goes in any case: whoever leaves does not want to hear of the lock again. A lock that
-// nobody has is handed over as well.
+// The place of the token goes in any case: whoever leaves does not want to hear of the lock again. A lock
+// that nobody has is handed over as well.
 core::Reply RedisModel::leave(const Turn& turn) {
   const auto& request = turn.request;
   drop_old_lines(turn.now, turn.key);
@@ -144,7 +145,8 @@ void RedisModel::hand_over(const Turn& turn) {
 // Sets the key for `waiter` and tells it; to whoever enters, the answer says it. Where nobody listens the key
 // is free again, and the place stays: its owner may only not listen yet.
 bool RedisModel::hand_to(const Turn& turn, Waiter waiter, const Wish& wish) {
-  data.keys[std::string(turn.key)] = Entry{wish.token, turn.now + std::min(wish.life, wish.expires - turn.now)};
+  data.keys[std::string(turn.key)] =
+      Entry{wish.token, turn.now + std::min(wish.life, wish.expires - turn.now)};
   Message message{std::string(turn.key), {wish.token, wish.renewal, core::kNoFencing}, {}};
   if (wish.fenced) message.notice.fencing = count(turn.truth, turn.request, turn.key);
   if (turn.request.kind == core::RequestKind::enter && waiter == turn.request.waiter) return true;
@@ -162,7 +164,8 @@ std::vector<std::pair<std::string, Token>> RedisModel::live_places(core::Micros 
   std::vector<std::pair<std::string, Token>> live;
   for (const auto& [key, line] : data.lines) {
     const auto wishes = data.wishes.find(key);
-    if (wishes == data.wishes.end() || now(truth) > line.expires || now(truth) > wishes->second.expires) continue;
+    if (wishes == data.wishes.end() || now(truth) > line.expires || now(truth) > wishes->second.expires)
+      continue;
     for (const auto& [waiter, arrival] : line.places) {
       const auto wish = wishes->second.of.find(waiter);
       if (wish != wishes->second.of.end() && now(truth) < wish->second.expires)

@@ -174,6 +174,19 @@ TEST_F(LineModel, WhoGivesBackDoesNotGetItAtOnce) {
   EXPECT_EQ(node_.live_places(3ms).size(), 1U);
 }
 
+// By the node's own clock the owner came first; the nodes together say otherwise.
+TEST_F(LineModel, TheOwnersArrivalIsTheOneThatItNamedLast) {
+  auto owner = request(RequestKind::enter, 2);
+  owner.arrival = 50;
+  does(1ms, owner);
+  auto other = request(RequestKind::enter, 3);
+  other.arrival = 60;
+  EXPECT_TRUE(does(2ms, other).after);
+  owner.arrival = 70;
+  EXPECT_EQ(does(3ms, owner).kind, ReplyKind::granted);
+  EXPECT_FALSE(does(4ms, other).after);
+}
+
 TEST_F(LineModel, CountersGrowWithEveryHandOverAndTheNoticeHasThem) {
   auto first = request(RequestKind::enter, 1);
   first.fenced = true;

@@ -14,7 +14,8 @@ void Process::listen(core::Waiter waiter, bool wanted) {
   world_.trace(truth(), name_, wanted ? "wants to listen" : "listens no more");
   waiter_ = waiter;
   if (std::exchange(listening_, wanted) == wanted) return;
-  for (std::size_t i = 0; i < ears_.size(); ++i) wanted ? subscribe(static_cast<int>(i), Micros{0}) : unsubscribe(i);
+  for (std::size_t i = 0; i < ears_.size(); ++i)
+    wanted ? subscribe(static_cast<int>(i), Micros{0}) : unsubscribe(i);
 }
 
 void Process::unsubscribe(std::size_t node) {
@@ -35,8 +36,8 @@ void Process::tell_listening(int node, bool listening) {
 
 void Process::subscribe(int node, Micros delay) {
   const auto epoch = ++ears_[static_cast<std::size_t>(node)].epoch;
-  const auto slow = world_.calm() ? std::min(world_.swarm.subscribe_most, World::kCalmDelay)
-                                  : world_.swarm.subscribe_most;
+  const auto slow =
+      world_.calm() ? std::min(world_.swarm.subscribe_most, World::kCalmDelay) : world_.swarm.subscribe_most;
   const auto takes = dice_.skewed(std::max(slow, Micros{100}));
   world_.queue.after(delay + takes, [this, node, epoch] {
     if (alive() && ears_[static_cast<std::size_t>(node)].epoch == epoch) try_subscribe(node);
@@ -56,13 +57,14 @@ void Process::try_subscribe(int node) {
       world_.dice_for(World::Luck::subscription, static_cast<std::uint64_t>(id_),
                       static_cast<std::uint64_t>(node) << 32U | ++connections_));
   server.listen(ear.subscription);
-  world_.queue.at(std::max(now, way.blocked_back) + world_.network_delay(dice_), [this, node, epoch = ear.epoch] {
-    auto& made = ears_[static_cast<std::size_t>(node)];
-    if (!alive() || made.epoch != epoch || made.subscription == nullptr) return;
-    made.told = true;
-    tell_listening(node, true);
-    run();
-  });
+  world_.queue.at(std::max(now, way.blocked_back) + world_.network_delay(dice_),
+                  [this, node, epoch = ear.epoch] {
+                    auto& made = ears_[static_cast<std::size_t>(node)];
+                    if (!alive() || made.epoch != epoch || made.subscription == nullptr) return;
+                    made.told = true;
+                    tell_listening(node, true);
+                    run();
+                  });
 }
 
 void Process::heard(std::uint64_t subscription, HeardPtr what) {

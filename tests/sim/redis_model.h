@@ -1,6 +1,7 @@
 // One Redis master as far as locks see it: its data on the server's own wall clock (keys with an owner and an
-// expiry, lines of waiters, the guard's two keys), what it says of itself, and what each typed request does to it, as the
-// commands and scripts behind it do. How it loses its memory is the server's story (server_faults.cpp).
+// expiry, lines of waiters, the guard's two keys), what it says of itself, and what each typed request does
+// to it, as the commands and scripts behind it do. How it loses its memory is the server's story
+// (server_faults.cpp).
 #pragma once
 
 #include <functional>

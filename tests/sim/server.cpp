@@ -43,7 +43,8 @@ bool Server::publish(core::Waiter waiter, const RedisModel::Message& message) {
     subscription->publish(what);
   }
   world_.trace(world_.queue.now(), "node", index_, "hands over", message.key, "token",
-               message.notice.token.high, message.notice.token.low, what != nullptr ? "" : "(nobody listens)");
+               message.notice.token.high, message.notice.token.low,
+               what != nullptr ? "" : "(nobody listens)");
   return what != nullptr;
 }
 
@@ -124,8 +125,7 @@ void Server::note_lateness(const Connection& connection, const Flight& flight) {
   const auto& request = flight.request;
   const bool sets = request.kind == core::RequestKind::acquire || request.kind == core::RequestKind::extend ||
                     request.kind == core::RequestKind::enter;
-  if (sets && connection.severed() &&
-      world_.queue.now() - flight.sent > std::max(request.ttl, request.stay))
+  if (sets && connection.severed() && world_.queue.now() - flight.sent > std::max(request.ttl, request.stay))
     world_.very_late.insert(flight.request.token);
 }
 

@@ -91,8 +91,14 @@ class Simulation {
   // everybody first takes the name once.
   void crowd() {
     if (world_.swarm.crowd == 0 || servers_.size() > 5) return;
+    // Nor may they come where a clock was stepped and nobody has said so: see Faults::replace_after.
+    for (const auto& server : servers_)
+      while (server->stepped_unseen()) world_.queue.run_until(world_.queue.now() + Micros{100000});
     const auto first = workloads_.size();
-    for (int i = 0; i < world_.swarm.crowd; ++i) add_process(false);
+    for (int i = 0; i < world_.swarm.crowd; ++i) {
+      add_process(false);
+      workloads_.back()->wind_down();
+    }
     probe();
     for (auto i = first; i < workloads_.size(); ++i) workloads_[i]->queue(world_.swarm.crowd_sections);
     rest("the crowd", [&] {

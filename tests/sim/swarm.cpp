@@ -210,10 +210,10 @@ std::string Swarm::describe() const {
       << " evict_us=" << us(evict_every) << " step_us=" << us(step_every) << " slew_us=" << us(slew_every)
       << " slow_us=" << us(slow_every) << " freeze_us=" << us(freeze_every) << " creep_ppm=" << creep_ppm
       << " split_ppm=" << split_per_million << " timer_lost_ppm=" << timer_lost_per_million
-      << " timer_lost_us=" << us(timer_lost_most) << " line=" << line << " line_off_ppm=" << line_off_per_million
-      << " subscribe_us=" << us(subscribe_most) << " notice_late_us=" << us(notice_late_most)
-      << " notice_twice_ppm=" << notice_twice_per_million << " hush_us=" << us(hush_every) << " crowd=" << crowd
-      << " crowd_hold_us=" << us(crowd_hold);
+      << " timer_lost_us=" << us(timer_lost_most) << " line=" << line
+      << " line_off_ppm=" << line_off_per_million << " subscribe_us=" << us(subscribe_most)
+      << " notice_late_us=" << us(notice_late_most) << " notice_twice_ppm=" << notice_twice_per_million
+      << " hush_us=" << us(hush_every) << " crowd=" << crowd << " crowd_hold_us=" << us(crowd_hold);
   return out.str();
 }
 

@@ -94,6 +94,7 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
     if (in_call_) observer_.fault("L2: lost was called from inside a call");
     observer_.lost(process_, actors_[who].token);
     actors_[who].holds = false;
+    if (actors_[who].sections > 0) return next_section(who);
     think(who);
   };
   auto done = [this, who, id, options, probe](expected<client::Granted, Error> result) {
@@ -192,7 +193,13 @@ void Workload::release(std::size_t who) {
   process_.client().release(actor.call,
                             [this, id](Released, const std::vector<NodeReport>&) { answered(id); });
   in_call_ = false;
-  if (actor.sections == 0) return think(who);
+  if (actor.sections > 0) return next_section(who);
+  think(who);
+}
+
+void Workload::next_section(std::size_t who) {
+  auto& actor = actors_[who];
+  ++actor.turn;
   observer_.turns().ended(actor.name, process_.name(), process_.truth());
   if (--actor.sections > 0) later(dice_.skewed(Micros{1000}), who, &Workload::stand);
 }

@@ -51,6 +51,7 @@ class Workload {
   void on_granted(std::size_t who, const client::Granted& grant, const AcquireOptions& options);
   void plan_hold(std::size_t who);
   void stand(std::size_t who);
+  void next_section(std::size_t who);
   void extend(std::size_t who);
   void adopt(std::size_t who);
   void release(std::size_t who);

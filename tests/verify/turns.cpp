@@ -12,8 +12,7 @@ void Turns::waits(const std::string& name, const std::string& who, TrueTime at) 
   one = {at, 0, 0};
   // Whoever joins later may overtake those who are here, so all of them get the wider bound.
   for (auto& [other, waiting] : lock.waiting)
-    waiting.most =
-        std::max(waiting.most, bounds_.overtaken + lock.waiting.size() / bounds_.of_the_waiting);
+    waiting.most = std::max(waiting.most, bounds_.overtaken + lock.waiting.size() / bounds_.of_the_waiting);
 }
 
 void Turns::granted(const std::string& name, const std::string& who, TrueTime at) {
@@ -28,8 +27,8 @@ void Turns::granted(const std::string& name, const std::string& who, TrueTime at
     const TrueTime free = at - lock.idle_since;
     longest_free_ = std::max(longest_free_, free);
     if (free > bounds_.free)
-      faults_.push_back("L5: nobody had " + name + " from " + seconds(lock.idle_since) + " to " + seconds(at) +
-                        ", though somebody waited");
+      faults_.push_back("L5: nobody had " + name + " from " + seconds(lock.idle_since) + " to " +
+                        seconds(at) + ", though somebody waited");
   }
   lock.held = true;
   const auto came = one->second.came;

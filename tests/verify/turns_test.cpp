@@ -10,7 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Who comes 10 ms later came behind. At most one of those may overtake, and one more for every four who wait; a lock may be free for 100 ms.
+// Who comes 10 ms later came behind. At most one of those may overtake, and one more for every four who wait;
+// a lock may be free for 100 ms.
 class TurnsTest : public testing::Test {
  protected:
   void section(const std::string& who, TrueTime from, TrueTime to) {
