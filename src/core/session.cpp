@@ -31,7 +31,7 @@ void Session::step(const Event& event, Instant now, Actions& out) {
     case EventKind::begin:
       REDLOCK_ASSERT(phase_ == Phase::idle);
       phase_ = Phase::wanting;
-      in_line_ = event.flag && setup_.line;
+      in_line_ = event.flag && setup_.line && !setup_.once;
       out.push_back({.kind = ActionKind::want_attempt});
       break;
     case EventKind::adopt:

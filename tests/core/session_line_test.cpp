@@ -85,6 +85,16 @@ TEST(SessionLine, WhoKnowsThatOthersWaitEntersAtOnce) {
   EXPECT_TRUE(driver.session.line_was_empty());
 }
 
+// Even where others are known to wait: a single try has no time to stand there.
+TEST(SessionLine, ATryDoesNotEnterAtOnce) {  // L2
+  Session::Setup once = setup();
+  once.once = true;
+  LineDriver driver(once);
+  driver.step({.kind = EventKind::begin, .flag = true});
+  driver.attempt();
+  EXPECT_EQ(driver.session.phase(), Phase::attempting);
+}
+
 TEST(SessionLine, AMajorityOfNoticesIsTheLock) {  // S2
   LineDriver driver(setup());
   driver.refused();
