@@ -82,6 +82,14 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
         return servers[i].command({"ZCARD", "redlock:line:lock:a"}) == "1" &&
                servers[i].command({"CLIENT", "LIST", "TYPE", "pubsub"}) != "";
       }));
+    // Who has not heard of the nodes' clocks takes its place by theirs.
+    auto unguarded = other;
+    unguarded.guard.enabled = false;
+    auto plain = LockManager::create(unguarded);
+    ASSERT_TRUE(plain);
+    const auto late = plain->acquire("a", {.wait = 200ms});
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, ErrorCode::contended) << late.error().message();
     EXPECT_EQ(lease->release(), Released::released);
     auto handed_over = next.get();
     ASSERT_TRUE(handed_over) << handed_over.error().message();
