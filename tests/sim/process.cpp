@@ -104,7 +104,9 @@ core::Instant Process::now() {
 }
 
 client::Random Process::random() {
-  return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, dice_.next()};
+  // Waiters tell owners apart by the low half, as it is of random tokens.
+  const auto self = static_cast<std::uint64_t>(id_) + 1;
+  return {Token{self, ++next_token_ * 1000 + self}, dice_.next()};
 }
 
 void Process::wake_at(std::optional<core::Instant> at) {
