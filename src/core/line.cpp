@@ -68,8 +68,10 @@ void Line::plan(Instant now) {
   // Votes that would end before are kept, or nothing that needs patience would ever be waited for.
   if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
-  if (!probed_ && too_few_) {
-    const Instant probe = *too_few_ + std::clamp(slowest_ * 4, kLeastProbe, kMostProbe);
+  if (too_few_) {
+    // Others may learn a little later than we that they are to give back: again, after twice as long each time.
+    const Micros wait = std::clamp(slowest_ * 4, kLeastProbe, kMostProbe);
+    const Instant probe = probes_ == 0 ? *too_few_ + wait : asked + wait * (1 << probes_);
     renew_at_ = sooner(renew_at_, later(probe, least, now), now);
   }
   if (hurried_) renew_at_ = sooner(renew_at_, least, now);
@@ -104,7 +106,7 @@ void Line::hurry(Instant now) {
 bool Line::on_wake(Instant now, Actions& out) {
   decide(now, out);
   if (outcome_ != Outcome::waiting || !passed(renew_at_, now)) return false;
-  probed_ = too_few_.has_value();
+  probes_ = too_few_ ? static_cast<std::uint8_t>(std::min(probes_ + 1, 8)) : std::uint8_t{0};
   renew(now, out);
   return true;
 }
@@ -188,7 +190,7 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   const auto t0 = t0_of(renewal);
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
-  if (!voted_.has(node)) probed_ = false;
+  if (!voted_.has(node)) probes_ = 0;
   voted_.add(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
@@ -249,7 +251,7 @@ void Line::decide(Instant now, Actions& out) {
 // time.
 void Line::share(Instant now) {
   if (!too_few_) too_few_ = now;
-  if (!probed_ || somebody_has_it()) return;
+  if (probes_ == 0 || somebody_has_it()) return;
   bool after = false;
   NodeSet::first(setup_.nodes).each([&](Node node) {
     const bool latest = !voted_.has(node) && at(node).heard == renewals_.front().round;

@@ -137,7 +137,7 @@ class Line {
   Micros slowest_{0};  // answer of late
   bool hurried_ = false;
   bool noticed_ = false;
-  bool probed_ = false;               // since the votes that we have came
+  std::uint8_t probes_ = 0;           // since the votes that we have came
   std::optional<Instant> too_few_;    // since when we have votes, and not enough
   std::optional<Instant> unsettled_;  // since when we have enough, and no fencing token
   Instant valid_until_;
@@ -152,7 +152,7 @@ void Line::visit(V&& v) {
   v(outcome_);
   v(hurried_);
   v(noticed_);
-  v(probed_);
+  v(probes_);
   v(listened_to_);
   v(voted_);
   ends_.visit(voted_, v);
