@@ -69,7 +69,8 @@ void Line::plan(Instant now) {
   if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
   if (too_few_) {
-    // Others may learn a little later than we that they are to give back: again, after twice as long each time.
+    // Others may learn a little later than we that they are to give back: again, after twice as long each
+    // time.
     const Micros wait = std::clamp(slowest_ * 4, kLeastProbe, kMostProbe);
     const Instant probe = probes_ == 0 ? *too_few_ + wait : asked + wait * (1 << probes_);
     renew_at_ = sooner(renew_at_, later(probe, least, now), now);

@@ -337,7 +337,8 @@ TEST_F(Truth, TheModelAnswersAsAServerDoes) {
   const auto wanted = number("REDLOCK_TRUTH_STEPS", 40000);
   std::uint64_t compared = 0;
   while (compared < wanted && !HasFailure()) compared += run_batch();
-  std::cout << compared << " steps compared, " << handed_ << " notices, " << unclear_ << " unclear" << std::endl;
+  std::cout << compared << " steps compared, " << handed_ << " notices, " << unclear_ << " unclear"
+            << std::endl;
   EXPECT_FALSE(HasFailure()) << "seed " << seed() << ", after " << compared << " steps";
   RecordProperty("handed_over", std::to_string(handed_));
   // Whom the millisecond excuses is few.
