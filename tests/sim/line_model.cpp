@@ -45,7 +45,8 @@ core::Reply RedisModel::enter(const Turn& turn) {
   if (Entry* entry = find(turn.now, turn.key); entry != nullptr && entry->owner == request.token) {
     entry->expires = std::max(entry->expires, turn.now + request.ttl);
     remove_place(turn.key, request.waiter);
-    if (handed && request.arrival != core::kNoArrival) known->second.last->arrival = request.arrival;
+    if (handed && request.arrival != core::kNoArrival)
+      known->second.last = Heir{request.token, request.arrival, request.waiter};
     if (request.fenced) granted.fencing = handed ? counter(turn.now, turn.key) : core::kNoFencing;
     if (request.fenced && granted.fencing == core::kNoFencing)
       granted.fencing = count(turn.truth, request, turn.key);
@@ -63,9 +64,9 @@ core::Reply RedisModel::enter(const Turn& turn) {
                                turn.now + request.stay, request.fenced,  request.checked};
   wishes.expires = turn.now + kLineLife;
 
-  if (find(turn.now, turn.key) == nullptr) hand_over(turn);
+  const bool ours = find(turn.now, turn.key) == nullptr && hand_over(turn) == request.waiter;
   const Entry* entry = find(turn.now, turn.key);
-  if (entry != nullptr && entry->owner == request.token) {
+  if (ours) {
     if (request.fenced) granted.fencing = data.counters.find(turn.key)->second.value;
     return granted;
   }
@@ -115,16 +116,16 @@ core::Reply RedisModel::leave(const Turn& turn) {
 
 // The key is free. In order of arrival, to the first whose place is live and who hears of it; what is dead or
 // deaf before that one leaves the line.
-void RedisModel::hand_over(const Turn& turn) {
+core::Waiter RedisModel::hand_over(const Turn& turn) {
   const auto line = data.lines.find(turn.key);
-  if (line == data.lines.end()) return;
+  if (line == data.lines.end()) return core::kNobody;
   std::vector<std::pair<core::Arrival, Waiter>> order;
   for (const auto& [waiter, arrival] : line->second.places) order.emplace_back(arrival, waiter);
   std::sort(order.begin(), order.end());
   const bool entering = turn.request.kind == core::RequestKind::enter;
   int passed_over = 0;
   for (const auto& [arrival, waiter] : order) {
-    if (passed_over == kMostPassedOver) return;
+    if (passed_over == kMostPassedOver) break;
     const auto wishes = data.wishes.find(turn.key);
     const bool wanted = wishes != data.wishes.end() && wishes->second.of.contains(waiter);
     const Wish wish = wanted ? wishes->second.of.at(waiter) : Wish{};
@@ -136,10 +137,11 @@ void RedisModel::hand_over(const Turn& turn) {
     if (!gives_up && hand_to(turn, waiter, wish)) {
       wishes->second.last = {wish.token, arrival, waiter};  // before, or an empty hash would be gone
       remove_place(turn.key, waiter);
-      return;
+      return waiter;
     }
     ++passed_over;
   }
+  return core::kNobody;
 }
 
 // Sets the key for `waiter` and tells it; to whoever enters, the answer says it. Where nobody listens the key

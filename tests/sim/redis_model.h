@@ -140,7 +140,7 @@ class RedisModel {
   };
   core::Reply enter(const Turn& turn);
   core::Reply leave(const Turn& turn);
-  void hand_over(const Turn& turn);
+  core::Waiter hand_over(const Turn& turn);  // to whom
   bool hand_to(const Turn& turn, core::Waiter waiter, const Wish& wish);
   void remove_place(std::string_view key, core::Waiter waiter);
   void drop_old_lines(core::Millis now, std::string_view key);

@@ -87,8 +87,9 @@ class Simulation {
     }
   }
 
-  // Many who want one name, all of whom stand in line. Nodes may still settle when faults have stopped, so
-  // everybody first takes the name once.
+  // Many who want one name, all of whom stand in line. Nodes may still settle when faults have stopped, and
+  // then somebody may have a majority of the keys and too few votes: so everybody first takes the name once,
+  // and all nodes vote.
   void crowd() {
     if (world_.swarm.crowd == 0 || servers_.size() > 5) return;
     // Nor may they come where a clock was stepped and nobody has said so: see Faults::replace_after.
@@ -100,6 +101,12 @@ class Simulation {
       workloads_.back()->wind_down();
     }
     probe();
+    const auto limit = world_.queue.now() + kRest;
+    const auto all_vote = [this] {
+      return std::all_of(servers_.begin(), servers_.end(), [](const auto& s) { return s->may_vote(); });
+    };
+    while (!all_vote() && world_.queue.now() < limit)
+      world_.queue.run_until(world_.queue.now() + Micros{100000});
     for (auto i = first; i < workloads_.size(); ++i) workloads_[i]->queue(world_.swarm.crowd_sections);
     rest("the crowd", [&] {
       return std::none_of(workloads_.begin(), workloads_.end(), [](const auto& w) { return w->queues(); });
