@@ -35,11 +35,11 @@ local function clock(ask)
     return tonumber(time[1]) * 1000000 + tonumber(time[2])
   end
 end
-local function count(now, proposal, max_ttl)
+local function count(now, proposal, max_ttl, step)
   local stored = counter()
   local slack = tonumber(max_ttl) * 250
   local near = math.max(now - slack, math.min(now + slack, tonumber(proposal)))
-  local value = stored and math.max(stored + 1, near)
+  local value = stored and math.max(stored + step, near)
   if not value or value > 9007199254740991 then return 0 end
   if redis.pcall('SET', fence, string.format('%.0f', value), 'PX', '86400000').err then return 0 end
   return value
@@ -84,7 +84,7 @@ local function hand_over(own, entering, now, proposal, max_ttl)
     elseif waiter == own and not entering then
       skipped = skipped + 1
     else
-      local value = fenced == '1' and count(now, proposal, max_ttl) or 0
+      local value = fenced == '1' and count(now, proposal, max_ttl, 1) or 0
       if redis.pcall('SET', KEYS[1], token, 'PX', string.format('%.0f', left)).err then return false end
       local heard = 1
       if waiter ~= own then
@@ -143,10 +143,11 @@ local line = 'redlock:line:' .. KEYS[1]
 local wait = 'redlock:wait:' .. KEYS[1]
 )";
 
-// A key of ours is counted for when it was handed over, and the last hand-over is noted. One that came to us
-// otherwise may stand without its count: then the counter is still a former holder's. The note gets the
-// arrival that the nodes have agreed on: by this node's clock alone, two who share the votes could both be
-// first.
+// A key of ours was counted for when it was handed over, and the last hand-over is noted; then it is no more
+// than brought up to now. That is needed: a node may have settled when it was handed over, and a vote that
+// counts later has to come with a value of a time when it may count (S5). One that came to us otherwise may
+// stand without its count: then the counter is still a former holder's. The note gets the arrival that the
+// nodes have agreed on: by this node's clock alone, two who share the votes could both be first.
 constexpr std::string_view kEnter = R"(local now = clock(redis.call)
 local latest = redis.pcall('HGET', wait, '@')
 local token, came, who = string.match(type(latest) == 'string' and latest or '', '^(%x+) (%d+) (%x+)$')
@@ -157,8 +158,7 @@ if owner == ARGV[1] then
   end
   local value = 0
   if ARGV[7] == '1' then
-    value = token == owner and counter() or 0
-    if value == 0 then value = count(now, ARGV[8], ARGV[9]) end
+    value = count(now, ARGV[8], ARGV[9], token == owner and 0 or 1)
   end
   if token == owner and ARGV[6] ~= '0' then
     redis.pcall('HSET', wait, '@', string.format('%s %s %s', token, ARGV[6], ARGV[3]))

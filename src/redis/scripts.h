@@ -107,9 +107,9 @@ const Script& release_script();
 // long the place stays, in ms, no less than the life, ARGV[6] arrival or 0, ARGV[7] "1": fenced, ARGV[8]
 // proposal, ARGV[9] max_ttl in ms, ARGV[10] "1": notices come with the guard's check.
 //
-// The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. A
-// counter that was counted when the key was handed over to us is not counted again. 0: not fenced, or there
-// is no counter. An arrival that was given is from then on the one that others are compared with.
+// The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. The
+// counter is brought up to what a count of now would make it, and above the last holder's. 0: not fenced, or
+// there is no counter. An arrival that was given is from then on the one that others are compared with.
 //
 // Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
 // else now; and if there is no key it is handed over. To us: {kDone, counter} as above. If not: {kMissing or

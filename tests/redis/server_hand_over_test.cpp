@@ -262,7 +262,8 @@ TEST_F(ServerHandOver, WhoTakesTheFreeKeyProposesItself) {
   const Reply reply = ask(fenced(kA, proposal));
   EXPECT_EQ(reply.kind, ReplyKind::granted);
   EXPECT_EQ(reply.fencing, proposal);
-  EXPECT_EQ(ask(fenced(kA, proposal + 500)).fencing, proposal) << "counted already";
+  EXPECT_EQ(ask(fenced(kA, proposal)).fencing, proposal) << "not counted twice";
+  EXPECT_EQ(ask(fenced(kA, proposal + 400)).fencing, proposal + 400) << "but brought up to now";
   wire_.command({"DEL", fence_key()});
   EXPECT_EQ(ask(fenced(kA, proposal + 500)).fencing, proposal + 500);
   EXPECT_EQ(ask(enter(kA)).fencing, kNoFencing) << "not asked for";

@@ -47,9 +47,7 @@ core::Reply RedisModel::enter(const Turn& turn) {
     remove_place(turn.key, request.waiter);
     if (handed && request.arrival != core::kNoArrival)
       known->second.last = Heir{request.token, request.arrival, request.waiter};
-    if (request.fenced) granted.fencing = handed ? counter(turn.now, turn.key) : core::kNoFencing;
-    if (request.fenced && granted.fencing == core::kNoFencing)
-      granted.fencing = count(turn.truth, request, turn.key);
+    if (request.fenced) granted.fencing = count(turn.truth, request, turn.key, handed ? 0 : 1);
     return granted;
   }
 

@@ -88,11 +88,12 @@ core::Fencing& RedisModel::counter(Millis now, std::string_view key) {
   return counter.value;
 }
 
-core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key) {
+core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key,
+                                core::Fencing step) {
   const core::Fencing time = clock.read(truth).count();
   const core::Fencing slack = core::Micros{request.max_ttl}.count() / 4;
   core::Fencing& value = counter(now(truth), key);
-  value = std::max(value + 1, std::clamp(request.fencing, time - slack, time + slack));
+  value = std::max(value + step, std::clamp(request.fencing, time - slack, time + slack));
   return value;
 }
 

@@ -126,7 +126,8 @@ class RedisModel {
   Entry* find(core::Millis now, std::string_view key);
   // As it is now, and alive for a day again.
   core::Fencing& counter(core::Millis now, std::string_view key);
-  core::Fencing count(core::Micros truth, const core::Request& request, std::string_view key);
+  core::Fencing count(core::Micros truth, const core::Request& request, std::string_view key,
+                      core::Fencing step = 1);
   core::Fencing raise(core::Micros truth, const core::Request& request, std::string_view key);
   [[nodiscard]] core::Millis now(core::Micros truth) const;
 
