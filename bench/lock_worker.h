@@ -37,6 +37,7 @@ inline client::ClientConfig client_config(const Arguments& a) {
   config.max_ttl = core::Millis{a.ttl_ms};
   config.guard.on = a.guard != 0;
   config.guard.terms.deployment = core::Deployment("bench");
+  config.waiting_line = a.line != 0;
   return config;  // no prefix: callers count the keys by the names that they gave
 }
 

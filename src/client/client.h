@@ -66,6 +66,7 @@ struct ClientConfig {
   std::string prefix;
   core::Millis max_ttl{30000};
   core::Guard::Setup guard;             // without nodes and max_ttl, which are told here
+  bool waiting_line = false;            // whoever hosts it is to draw a waiter
   core::Waiter waiter = core::kNobody;  // random, for the life of the client; nobody: it never stands in line
   std::size_t max_waiters_per_name = 10000;
   std::size_t max_pending_calls = 100000;

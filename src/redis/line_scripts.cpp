@@ -144,8 +144,9 @@ local wait = 'redlock:wait:' .. KEYS[1]
 )";
 
 // A key of ours is counted for when it was handed over, and the last hand-over is noted. One that came to us
-// otherwise may stand without its count: then the counter is still a former holder's. The note gets the arrival
-// that the nodes have agreed on: by this node's clock alone, two who share the votes could both be first.
+// otherwise may stand without its count: then the counter is still a former holder's. The note gets the
+// arrival that the nodes have agreed on: by this node's clock alone, two who share the votes could both be
+// first.
 constexpr std::string_view kEnter = R"(local now = clock(redis.call)
 local latest = redis.pcall('HGET', wait, '@')
 local token, came, who = string.match(type(latest) == 'string' and latest or '', '^(%x+) (%d+) (%x+)$')

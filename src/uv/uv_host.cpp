@@ -94,7 +94,7 @@ void UvHost::attach(client::Client& client) {
 }
 
 std::unique_ptr<client::Client> UvHost::make_client(client::ClientConfig config) {
-  config.waiter = core::Waiter{random().token.low | 1U};
+  if (config.waiting_line) config.waiter = core::Waiter{random().token.low | 1U};
   auto client = std::make_unique<client::Client>(*this, std::move(config));
   attach(*client);
   return client;

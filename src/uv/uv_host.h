@@ -45,7 +45,7 @@ class UvHost final : public client::Host {
 
   // The client must outlive the host's close().
   void attach(client::Client& client);
-  // A client that stands in lines under a waiter of its own, attached.
+  // Attached; if it stands in lines, under a waiter of its own.
   std::unique_ptr<client::Client> make_client(client::ClientConfig config);
   // Begins to connect to every node. Before the first reply is delivered, attach() must have been called.
   void start();

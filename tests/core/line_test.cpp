@@ -167,9 +167,9 @@ TEST(Line, WhoCameLaterGivesBackAndTheEarliestKeeps) {  // L5
   ASSERT_TRUE(earliest.wake(30ms));
   earliest.reply(0, Round{4}, test::granted(), 31ms);
   for (int node = 1; node < 5; ++node)
-    earliest.reply(node, Round{4}, waits(4s, 40, 0, false, 8U + node / 3), 31ms);
+    earliest.reply(node, Round{4}, waits(4s, 40, 0, false, 8U + static_cast<unsigned>(node) / 3), 31ms);
   EXPECT_EQ(earliest.line.outcome(), Outcome::waiting);
-  EXPECT_GT(earliest.due(31ms), 500ms) << "asked once";
+  EXPECT_EQ(earliest.due(31ms), 30ms + 40ms) << "again after twice as long";
 }
 
 TEST(Line,

@@ -47,6 +47,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   options.password = "choose-a-password";
   options.min_node_timeout = 1000ms;
   options.connect_timeout = 20s;
+  options.waiting_line = true;
   auto other = options;
   const auto ready = admin::init(options);
   ASSERT_TRUE(ready && ready->done);

@@ -73,6 +73,7 @@ struct Swarm {
 
   // the line
   bool line = false;                       // processes may stand in it,
+  bool judge_turns = false;                // and when their turn comes is looked at as well (L5)
   std::uint32_t line_off_per_million = 0;  // but these do not, as long as there are faults
   core::Micros subscribe_most{0};
   core::Micros notice_late_most{0};

@@ -74,11 +74,11 @@ class Hasher {
     node_ = nullptr;
   }
   [[nodiscard]] std::uint64_t value() {
-    std::array<std::uint64_t, kMostNodes> each{};
-    const auto end = each.begin() + count_;
+    std::array<std::uint64_t, kMostNodes> each;
+    each.fill(UINT64_MAX);  // behind those that there are
     for (std::size_t n = 0; n < static_cast<std::size_t>(count_); ++n) each[n] = nodes_[n].value();
-    std::sort(each.begin(), end);
-    std::for_each(each.begin(), end, [&](std::uint64_t hash) { all_.mix(hash); });
+    std::sort(each.begin(), each.end());
+    for (std::size_t n = 0; n < static_cast<std::size_t>(count_); ++n) all_.mix(each[n]);
     return all_.value();
   }
 
