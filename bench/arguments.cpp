@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kUsage =
     "usage: bench_redlock [--mode batch|times|lat|fault|serve|tput|contend|share|hold]\n"
     "       [--peer redlock|redlock-async|redlock-coroutine|redlock-blocking|floor] [--ports P,P,...]\n"
-    "       [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS] [--prefix P] [--guard 0|1] [--fencing "
+    "       [--n N] [--workers N] [--timeout MS] [--warm N] [--ttl MS] [--prefix P] [--guard 0|1] [--line "
+    "0|1] [--fencing "
     "0|1]\n"
     "       [--tls AUTHORITY.PEM]\n";
 
@@ -76,7 +77,8 @@ Arguments parse_arguments(int argc, char** argv) {
                                                         {"--timeout", &Arguments::timeout_ms},
                                                         {"--ttl", &Arguments::ttl_ms},
                                                         {"--guard", &Arguments::guard},
-                                                        {"--fencing", &Arguments::fencing}};
+                                                        {"--fencing", &Arguments::fencing},
+                                                        {"--line", &Arguments::line}};
   Arguments a;
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];

@@ -18,6 +18,7 @@ inline ClientOptions client_options(const Arguments& a) {
   options.tls.ca_file = a.tls;
   options.max_ttl = std::chrono::milliseconds{a.ttl_ms};
   options.guard.enabled = a.guard != 0;
+  options.waiting_line = a.line != 0;
   options.guard.deployment = "bench";
   options.guard.grace = std::chrono::milliseconds{0};
   if (a.timeout_ms > 0) options.min_node_timeout = std::chrono::milliseconds{a.timeout_ms};

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,28 +37,29 @@ inline client::ClientConfig client_config(const Arguments& a) {
   config.max_ttl = core::Millis{a.ttl_ms};
   config.guard.on = a.guard != 0;
   config.guard.terms.deployment = core::Deployment("bench");
+  config.waiting_line = a.line != 0;
   return config;  // no prefix: callers count the keys by the names that they gave
 }
 
 // The host and the client, in the order in which they may go.
 class LockSide {
  public:
-  explicit LockSide(const Arguments& a) : host_(loop(), host_config(a)), client_(host_, client_config(a)) {
-    host_.attach(client_);
+  explicit LockSide(const Arguments& a)
+      : host_(loop(), host_config(a)), client_(host_.make_client(client_config(a))) {
     host_.start();
     if (a.guard != 0) wait_until_ready(a);
   }
   LockSide(const LockSide&) = delete;
   LockSide& operator=(const LockSide&) = delete;
   ~LockSide() {
-    client_.close();
+    client_->close();
     const double give_up = micros_now() + 1e6;
-    while (!client_.quiet() && micros_now() < give_up) uv_run(loop(), UV_RUN_NOWAIT);
+    while (!client_->quiet() && micros_now() < give_up) uv_run(loop(), UV_RUN_NOWAIT);
     bool closed = false;
     host_.close([&] { closed = true; });
     run_until(closed);
   }
-  client::Client& client() { return client_; }
+  client::Client& client() { return *client_; }
 
  private:
   // New nodes settle first.
@@ -70,14 +72,14 @@ class LockSide {
         std::fprintf(stderr, "bench_redlock: %s\n", granted.error().message().c_str());
         std::exit(70);
       }
-      client_.release(granted->call, [&](Released, const std::vector<NodeReport>&) { ready = true; });
+      client_->release(granted->call, [&](Released, const std::vector<NodeReport>&) { ready = true; });
     };
-    (void)client_.acquire(*LockName::make(a.prefix + "ready"), options, done, {});
+    (void)client_->acquire(*LockName::make(a.prefix + "ready"), options, done, {});
     run_until(ready);
   }
 
   uv::UvHost host_;
-  client::Client client_;
+  std::unique_ptr<client::Client> client_;
 };
 
 // One lock under one name, again and again.

@@ -30,10 +30,9 @@ AsyncCore::AsyncCore(uv_loop_t* loop, ClientOptions options, uv::Configuration c
       loop_(loop),
       options_(std::move(options)),
       host_(std::make_unique<uv::UvHost>(loop, std::move(configuration.host))),
-      client_(std::make_unique<client::Client>(*host_, std::move(configuration.client))) {
+      client_(host_->make_client(std::move(configuration.client))) {
   uv_timer_init(loop_, &farewell_);
   farewell_.data = this;
-  host_->attach(*client_);
 }
 
 std::shared_ptr<AsyncCore> AsyncCore::start(uv_loop_t* loop, ClientOptions options,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/client_impl.h"
+#include "core/fencing.h"
 
 namespace redlock::client {
 
@@ -101,6 +102,9 @@ void Client::on_reply(core::Node node, RequestTag tag, core::Reply reply, std::s
     if (entry == nullptr || !entry->value.session.concerned_by(tag.round)) impl.tell_heir(node, tag, reply);
     if (entry != nullptr) {
       impl.trim(node, entry->value.key, said);
+      if (said.node_time != core::Micros{0})
+        if (const auto t0 = entry->value.session.t0_of(tag.round))
+          impl.line_clock.sample(node, *t0, impl.host.now(), said.node_time);
       if (tag.round == entry->value.session.round()) note(entry->value.words);
       core::Event event;
       event.kind = core::EventKind::reply;
@@ -157,6 +161,15 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
   if (guard.setup().on && request.kind == core::RequestKind::extend) {
     request.max_ttl = guard.setup().terms.max_ttl;
     request.cut_life = true;
+  }
+  if (core::hands_over(request.kind)) {
+    request.waiter = config.waiter;
+    request.checked = request.kind == core::RequestKind::enter && guard.setup().on;
+    // Whoever gets it may want a fencing token, and then all nodes count from the same proposal.
+    if (request.kind != core::RequestKind::enter) {
+      request.fencing = core::proposal(host.wall());
+      request.max_ttl = config.max_ttl;
+    }
   }
   action.nodes.each([&](core::Node node) { host.send(node, tag, request, key, cap); });
 }

@@ -65,7 +65,9 @@ struct ClientConfig {
   std::vector<std::string> node_labels;
   std::string prefix;
   core::Millis max_ttl{30000};
-  core::Guard::Setup guard;  // without nodes and max_ttl, which are told here
+  core::Guard::Setup guard;             // without nodes and max_ttl, which are told here
+  bool waiting_line = false;            // whoever hosts it is to draw a waiter
+  core::Waiter waiter = core::kNobody;  // random, for the life of the client; nobody: it never stands in line
   std::size_t max_waiters_per_name = 10000;
   std::size_t max_pending_calls = 100000;
   std::function<void(LogLevel, std::string_view)> log;  // may be empty
@@ -112,6 +114,11 @@ class Client {
   void on_verified(core::Node node, const core::Verification* found);
   void on_mended(core::Node node, core::MendResult result);
   void on_check(core::Node node, const core::Reading& reading);
+  // Somebody handed a key over. `reading` is the check that was executed with it, with `received` set and
+  // `sent` not; null where none came along. Notices come in any order with replies, late, twice or never.
+  void on_notice(core::Node node, std::string_view key, const core::Notice& notice,
+                 const core::Reading* reading);
+  void on_listening(core::Node node, bool listening);
   void on_node_up(core::Node node);
   void on_node_down(core::Node node);
   void on_wake();

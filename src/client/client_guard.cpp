@@ -42,6 +42,8 @@ void Client::on_check(core::Node node, const core::Reading& reading) {
   impl.judged[static_cast<std::size_t>(core::index(node))] =
       impl.guard.checked(node, reading, impl.host.now(), impl.guard_commands);
   if (!impl.guard_commands.empty()) impl.run(impl.guard_commands);
+  if (reading.failed == Cause::none)
+    impl.line_clock.sample(node, reading.sent, reading.received, reading.node_time);
 }
 
 void Client::Impl::run(const core::GuardCommands& commands) {
@@ -58,7 +60,8 @@ void Client::Impl::run(const core::GuardCommands& commands) {
       case GuardCommand::Kind::clock_stopped:
         // The others keep their deadlines: one that waits for its turn has no machine to ask for it.
         sessions.each([&](SessionEntry& entry) {
-          if (entry.value.session.phase() == core::Session::Phase::held)
+          const auto& session = entry.value.session;
+          if (session.phase() == core::Session::Phase::held || session.stands_in_line())
             step(entry, {.kind = core::EventKind::expel});
         });
         break;
@@ -99,6 +102,10 @@ core::Reply Client::Impl::counted(core::Node node, core::Reply reply) const {
   } else if (guard.setup().on) {
     judgement = judged[static_cast<std::size_t>(core::index(node))];
   }
+  return by(judgement, reply);
+}
+
+core::Reply Client::Impl::by(const core::Judgement& judgement, core::Reply reply) {
   if (judgement.cause == Cause::none) return reply;
   reply.counted = false;
   reply.cause = judgement.cause;

@@ -10,9 +10,11 @@
 
 #include "client/agenda.h"
 #include "client/client.h"
+#include "client/contended.h"
 #include "client/local_queue.h"
 #include "client/slots.h"
 #include "client/task.h"
+#include "core/line_clock.h"
 #include "core/release.h"
 #include "core/session.h"
 #include "core/validity.h"
@@ -31,6 +33,7 @@ struct SessionSlot {
   ExtendCallback extended;
   Words words;
   std::optional<core::Instant> give_up_at;
+  bool stands_in_line = false;
 
   // For the next one: what costs memory is kept, and whatever is set anew for every call.
   void recycle() {
@@ -111,6 +114,7 @@ struct Client::Impl {
   void expire_in_queue(SessionEntry& entry);
   void drop(SessionEntry& entry);
   void reschedule(SessionEntry& entry, core::Instant now);
+  void note_line(SessionEntry& entry, bool stands);
 
   // client_release.cpp
   void start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done);
@@ -124,6 +128,7 @@ struct Client::Impl {
   void run(const core::GuardCommands& commands);
   void tell_of(const core::GuardCommand& command) const;
   [[nodiscard]] core::Reply counted(core::Node node, core::Reply reply) const;
+  [[nodiscard]] static core::Reply by(const core::Judgement& judgement, core::Reply reply);
   void trim(core::Node node, const std::string& key, const core::Reply& reply);
   [[nodiscard]] std::string why_uncounted(core::Node node, Cause cause) const;
   void reschedule_guard();
@@ -160,6 +165,10 @@ struct Client::Impl {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> heirs;
   Slots<ExtensionSlot> extensions;
   LocalQueue queue;
+  std::size_t in_line = 0;  // sessions that stand in line
+  core::NodeSet listened_to;
+  core::LineClock line_clock;
+  Contended contended;
   Agenda agenda;
   std::optional<core::Instant> armed;
   // Each list has a second one, which is worked off while the first one fills again.

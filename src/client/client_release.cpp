@@ -8,10 +8,8 @@ using core::ActionKind;
 void Client::Impl::start_release(const SessionEntry& from, const core::Action& clean, ReleaseCallback done) {
   auto& entry = releases.add();
   entry.value.key = from.value.key;
-  entry.value.origin = {from.slot, from.generation, from.value.session.attempt().ballot().round(),
-                        Machine::session};
-  const core::Acquire& attempt = from.value.session.attempt();
-  if (attempt.raised_in(attempt.last_round())) entry.value.raised = attempt.last_round();
+  entry.value.origin = {from.slot, from.generation, from.value.session.first_round(), Machine::session};
+  entry.value.raised = from.value.session.raise_round();
   entry.value.done = std::move(done);
   if (from.slot >= heirs.size()) heirs.resize(from.slot + 1);
   heirs[from.slot] = {entry.slot, entry.generation};

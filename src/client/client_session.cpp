@@ -34,6 +34,7 @@ Client::Impl::SessionEntry& Client::Impl::add_session(const LockName& name, cons
   setup.watchdog = options.watchdog;
   setup.want_time_left = options.want_time_left;
   setup.fenced = options.fencing;
+  setup.line = config.waiter != core::kNobody;
   setup.max_ttl = config.max_ttl;
 
   auto& entry = sessions.add();
@@ -56,7 +57,8 @@ void Client::Impl::begin(SessionEntry& entry) {
     expire_in_queue(entry);
     return;
   }
-  step(entry, {.kind = EventKind::begin});
+  const bool waits = !contended.empty() && contended.has(name_of(entry), host.now());
+  step(entry, {.kind = EventKind::begin, .flag = waits});
 }
 
 void Client::Impl::step(SessionEntry& entry, const core::Event& event) {
@@ -78,6 +80,8 @@ void Client::Impl::attempt(SessionEntry& entry) {
   event.token = random.token;
   event.jitter = random.jitter;
   if (entry.value.session.setup().fenced) event.wall = host.wall();
+  event.nodes = listened_to;
+  if (entry.value.session.in_line()) event.arrival = line_clock.now(nodes(), host.now());
   entry.value.words.clear();
   step(entry, event);
 }
@@ -188,10 +192,11 @@ void Client::Impl::expire_in_queue(SessionEntry& entry) {
   const auto head = queue.head(name_of(entry));
   const SessionEntry* first = head ? find(*head) : nullptr;
   // The head itself may be failing for another reason; then that is what this caller waited for.
-  if (first && first != &entry && first->value.session.phase() == Phase::backing_off &&
-      first->value.session.last_error() != ErrorCode::contended)
-    why = error(first->value.session.last_error(), first->value.session.attempt().last_ballot(),
-                first->value.words);
+  const bool failing = first && first != &entry &&
+                       (first->value.session.phase() == Phase::backing_off || first->value.stands_in_line) &&
+                       first->value.session.last_error() != ErrorCode::contended;
+  if (failing)
+    why = error(first->value.session.last_error(), first->value.session.ballot(), first->value.words);
   answer(entry, unexpected<Error>(std::move(why)));
   drop(entry);
 }
@@ -204,14 +209,31 @@ void Client::Impl::drop(SessionEntry& entry) {
     callbacks.emplace_back([done = std::move(done)] {
       done(unexpected<Error>(Error{ErrorCode::lost, "", {}, {}}));
     });
-  const auto next = queue.leave(name_of(entry), {entry.slot, entry.generation});
+  note_line(entry, false);
+  const CallId call{entry.slot, entry.generation};
+  const core::Session& session = entry.value.session;
+  if (session.in_line() && !session.line_was_empty()) {
+    contended.note(name_of(entry), host.now());
+  } else if (session.phase() != Phase::idle) {
+    contended.forget(name_of(entry));
+  }
+  const auto next = queue.leave(name_of(entry), call);
   sessions.remove(entry);
   if (!next || closed) return;
   heads.push_back(*next);
   host.wake_at_turn_end();
 }
 
+// Nodes are listened to as long as anybody stands in line.
+void Client::Impl::note_line(SessionEntry& entry, bool stands) {
+  if (std::exchange(entry.value.stands_in_line, stands) == stands) return;
+  const std::size_t before = in_line;
+  in_line = stands ? before + 1 : before - 1;
+  if (before == 0 || in_line == 0) host.listen(config.waiter, stands);
+}
+
 void Client::Impl::reschedule(SessionEntry& entry, core::Instant now) {
+  note_line(entry, entry.value.session.stands_in_line());
   const Agenda::Key key{Machine::session, entry.slot};
   if (const auto at = entry.value.session.deadline(now)) {
     agenda.set(key, *at);

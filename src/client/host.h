@@ -59,6 +59,10 @@ class Host {
   virtual void mend(core::Node node, const core::GuardOrder& order) = 0;
   // A lock's key with more life left than `longest` gets that. Nobody waits for the answer.
   virtual void trim(core::Node node, std::string_view key, core::Millis longest) = 0;
+  // Whether anybody stands in line: then each node is listened to, on the channel of `waiter`, by a
+  // connection of its own that comes and goes by itself. Client::on_listening tells when it does and when it
+  // does not, Client::on_notice what was heard. Told again and again; the last word counts.
+  virtual void listen(core::Waiter waiter, bool wanted) = 0;
   // Calls Client::on_wake when this instant is reached, on whichever clock is first; replaces the former one.
   virtual void wake_at(std::optional<core::Instant> at) = 0;
   // Calls Client::on_turn_end once, at the end of this loop turn.

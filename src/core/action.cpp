@@ -44,6 +44,10 @@ const char* name_of(RequestKind kind) {
       return "undo";
     case RequestKind::raise:
       return "raise";
+    case RequestKind::enter:
+      return "enter";
+    case RequestKind::leave:
+      return "leave";
   }
   return "?";
 }
@@ -91,6 +95,10 @@ std::ostream& operator<<(std::ostream& out, const Request& request) {
   if (request.heal) out << " heal";
   if (request.want_time_left) out << " time_left";
   if (request.fencing != kNoFencing) out << " fencing=" << request.fencing;
+  if (request.kind == RequestKind::enter) {
+    out << " renewal=" << static_cast<std::uint32_t>(request.renewal);
+    if (request.arrival != kNoArrival) out << " arrival=" << request.arrival;
+  }
   return out;
 }
 
@@ -99,6 +107,8 @@ std::ostream& operator<<(std::ostream& out, const Reply& reply) {
   if (reply.cause != Cause::none) out << '(' << to_string(reply.cause) << ')';
   if (reply.time_left != kNoTimeLeft) out << " left=" << reply.time_left.count() << "ms";
   if (reply.fencing != kNoFencing) out << " fencing=" << reply.fencing;
+  if (reply.arrival != kNoArrival) out << " arrival=" << reply.arrival << " rank=" << reply.rank;
+  if (reply.after) out << " after";
   return out;
 }
 

@@ -40,6 +40,11 @@ class Counters {
   constexpr void confirmed(Node node, Fencing value) {
     stored_[at(node)] = std::max(stored_[at(node)], value);
   }
+  // Its vote is over, and what it has stored may be gone.
+  constexpr void forget(Node node) {
+    counted_.remove(node);
+    values_[at(node)] = stored_[at(node)] = kNoFencing;
+  }
 
   // The largest of the q smallest values. Further grants can only lower it.
   [[nodiscard]] constexpr Fencing token(int q) const {

@@ -21,7 +21,7 @@ Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Tra
       touched_(trail.touched()),
       broken_(trail.broken()),
       unanswered_(trail.unanswered()) {
-  REDLOCK_ASSERT(kind == RequestKind::release || kind == RequestKind::undo);
+  REDLOCK_ASSERT(cleans_up(kind));
   request_.kind = kind;
   request_.token = token;
   request_.ttl = ttl;
@@ -29,7 +29,7 @@ Release::Release(int nodes, Token token, RequestKind kind, Millis ttl, const Tra
   // From now and not from the last send: a stopped server may have executed it, and answered, much later.
   until_ = trail.touched().empty() ? now : now + life_;
   answer_by_ = now + std::max(Micros{ttl} / 4, Micros{50000});
-  decided_ = kind == RequestKind::undo;
+  decided_ = kind != RequestKind::release;
   send(decided_ ? touched_ : all(), out);
 }
 

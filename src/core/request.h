@@ -78,17 +78,32 @@ constexpr Round next(Round round) {
 enum class RequestKind : std::uint8_t {
   acquire,  // set the key to token for ttl if nobody has it; with want_time_left, also ask how long it lives
   extend,   // token owns it: raise its life to ttl, never lower it; missing and heal: set it again
-  release,  // token owns it: delete it
-  undo,     // the same for a failed attempt; it hands nothing over and wakes nobody, which a release may do
-  raise     // token owns it: raise the fencing counter to `fencing`, never lower it
+  release,  // token owns it: delete it and hand it over to the first in line, which is told by a Notice
+  undo,     // delete it for a failed attempt; it hands nothing over and wakes nobody
+  raise,    // token owns it: raise the fencing counter to `fencing`, never lower it
+  enter,    // token owns it: raise its life to ttl; else stand in line for it, and where it is free hand it
+            // over to the first in line, who may be us
+  leave     // the same as release, for a token that stood in line or whose lease was lost
 };
 constexpr bool cleans_up(RequestKind kind) {
-  return kind == RequestKind::release || kind == RequestKind::undo;
+  return kind == RequestKind::release || kind == RequestKind::undo || kind == RequestKind::leave;
+}
+constexpr bool hands_over(RequestKind kind) {
+  return kind == RequestKind::release || kind == RequestKind::leave || kind == RequestKind::enter;
 }
 // Votes count, and so need the guard's word for their node; the other requests only clean up.
 constexpr bool is_vote(RequestKind kind) {
   return !cleans_up(kind);
 }
+
+// A client as it stands in lines, one place for each name: random bits, which also name the channel on which
+// it hears of what was handed over to it.
+enum class Waiter : std::uint64_t {};
+inline constexpr Waiter kNobody{0};
+
+// When somebody came into the line: microseconds of the nodes' wall clocks. Only the order matters.
+using Arrival = std::int64_t;
+inline constexpr Arrival kNoArrival = 0;
 
 // A value of a name's fencing counter: microseconds of a wall clock, or a little above.
 using Fencing = std::int64_t;
@@ -103,25 +118,35 @@ struct Request {
   // The deployment's; 0 where nothing of the request depends on it. A counter is kept near the node's own
   // clock by it, and with cut_life a key's life is cut to what it allows.
   Millis max_ttl{0};
-  bool fenced = false;  // acquire: a counter value is wanted along with the vote
-  // acquire: the proposal. extend, raise: what the counter has to reach.
+  bool fenced = false;  // acquire, enter: a counter value is wanted along with the vote
+  // acquire, and who hands over: the proposal. extend, raise: what the counter has to reach.
   Fencing fencing = kNoFencing;
   bool cut_life = false;  // extend, under guard: a life longer than any that a client gives is none of ours
+  // ---- the line ----
+  // enter: whose place. release, leave: whose place is given up with the token's key; nobody gets it then.
+  Waiter waiter = kNobody;
+  Round renewal{};               // enter: what a notice says that it answers
+  Millis stay{0};                // enter: how long the place is kept without another one
+  Arrival arrival = kNoArrival;  // enter: since when; none: as the node has it, or now by its clock
+  bool checked = false;          // enter: whoever hands over reads the guard check along with it
 
   friend constexpr bool operator==(const Request&, const Request&) = default;
 };
 
 enum class ReplyKind : std::uint8_t {
-  granted,  // acquire, extend: the key is ours with its life; release, undo: it was ours and is deleted;
-            // raise: it is ours
-  held,     // another token owns the key
-  missing,  // extend without heal, release, undo, raise: there is no key
+  granted,  // acquire, extend, enter: the key is ours with its life; release, undo, leave: it was ours and
+            // is deleted; raise: it is ours
+  held,     // another token owns the key; enter: and our place in the line stands
+  missing,  // extend without heal, release, undo, leave, raise: there is no key; enter: there is none, and
+            // our place stands, but the first in line does not listen
   failed,   // the server definitely refused and did nothing; `cause` says why
   unknown   // no answer that tells; `cause` says why. timed_out may be followed by one more reply, the others
             // not
 };
 
 inline constexpr Millis kNoTimeLeft{-1};
+
+inline constexpr std::uint64_t kHolderBits = (std::uint64_t{1} << 52U) - 1;
 
 struct Reply {
   ReplyKind kind = ReplyKind::unknown;
@@ -131,7 +156,13 @@ struct Reply {
   // False: the node did what the reply says, but its vote tells nothing, since the guard check behind it did
   // not come out well (S7); `cause` says why, and for `settling` time_left how long that lasts.
   bool counted = true;
-  Fencing fencing = kNoFencing;  // granted, of a fenced acquire or a raise: the counter's value
+  Fencing fencing = kNoFencing;  // granted, of a fenced acquire, enter or raise: the counter's value
+  // ---- enter, held or missing ----
+  Arrival arrival = kNoArrival;  // as the node has it now
+  std::uint16_t rank = 0;        // how many stand before us
+  bool after = false;            // the key was handed over to somebody who came before us
+  std::uint64_t holder = 0;      // held: 52 bits of the owner's token, which tell owners apart
+  Micros node_time{0};           // what the node's clock says
 
   // Whether a further reply to the same request can still come.
   [[nodiscard]] constexpr bool final() const { return cause != Cause::timed_out; }
@@ -141,6 +172,15 @@ struct Reply {
            cause == Cause::connecting;
   }
   friend constexpr bool operator==(const Reply&, const Reply&) = default;
+};
+
+// What the releaser's script tells the one that it handed the key over to: a vote of that node. Whether it
+// counts is judged by the check that the script read along with it.
+struct Notice {
+  Token token;
+  Round renewal{};  // the latest that the node had seen: the vote is as good as an answer to that
+  Fencing fencing = kNoFencing;
+  friend constexpr bool operator==(const Notice&, const Notice&) = default;
 };
 
 }  // namespace redlock::core

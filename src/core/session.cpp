@@ -18,10 +18,11 @@ void Session::step(const Event& event, Instant now, Actions& out) {
   if (event.kind == EventKind::reply) {
     // Raising a counter leaves no key, wherever and whenever it is executed.
     const bool of_this_token = phase_ != Phase::idle && event.round >= attempt_round_ &&
-                               event.round <= round_ && !acquire_.raised_in(event.round);
+                               event.round <= round_ && event.round != raise_round();
     if (of_this_token) {
-      const bool acquiring = event.round == attempt_round_ && !adopted_;
-      trail_.answered(event.node, acquiring ? RequestKind::acquire : RequestKind::extend, event.reply);
+      const bool first = event.round == attempt_round_ && !adopted_;
+      const RequestKind kind = in_line_ ? RequestKind::enter : RequestKind::acquire;
+      trail_.answered(event.node, first ? kind : RequestKind::extend, event.reply);
     }
   }
   // After the process was stopped, the end of the lease is the first thing seen, whatever comes with it.
@@ -30,6 +31,7 @@ void Session::step(const Event& event, Instant now, Actions& out) {
     case EventKind::begin:
       REDLOCK_ASSERT(phase_ == Phase::idle);
       phase_ = Phase::wanting;
+      in_line_ = event.flag && setup_.line && !setup_.once;
       out.push_back({.kind = ActionKind::want_attempt});
       break;
     case EventKind::adopt:
@@ -40,6 +42,15 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       break;
     case EventKind::reply:
       on_reply(event, now, out);
+      break;
+    case EventKind::notice:
+      if (phase_ != Phase::lining || event.token != token_) break;
+      line_->on_notice(event.node, event.round, event.reply, now, out);
+      after_line(now, out);
+      break;
+    case EventKind::listening:
+      if (phase_ == Phase::lining && line_->on_listening(event.node, event.flag, out))
+        trail_.sent_again(NodeSet::of(event.node), Line::kStay, now);
       break;
     case EventKind::wake:
       on_wake(now, out);
@@ -63,15 +74,23 @@ void Session::step(const Event& event, Instant now, Actions& out) {
       break;
     case EventKind::expel:
       if (phase_ == Phase::held) lose(now, out);
+      // Votes that were gathered by a clock that stood still are worth nothing.
+      if (phase_ == Phase::lining || phase_ == Phase::confirming) enter_anew(line_->arrival(), out);
       break;
   }
 }
 
+std::optional<Round> Session::raise_round() const {
+  if (in_line_) return line_ ? line_->raise_round() : std::nullopt;
+  return acquire_.raised_in(acquire_.last_round()) ? std::optional(acquire_.last_round()) : std::nullopt;
+}
+
 void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
   REDLOCK_ASSERT(phase_ == Phase::wanting);
-  phase_ = Phase::attempting;
   token_ = event.token;
   jitter_ = event.jitter;
+  if (in_line_) return begin_line(event, now, out);
+  phase_ = Phase::attempting;
   round_ = attempt_round_ = next(round_);
   Acquire::Setup setup{setup_.nodes, setup_.ttl, setup_.min_validity, setup_.want_time_left || retrying_};
   if (setup_.fenced) {
@@ -102,6 +121,12 @@ void Session::on_reply(const Event& event, Instant now, Actions& out) {
     acquire_.on_reply(event.node, event.round, event.reply, now, out);
     round_ = acquire_.last_round();
     after_attempt(now, out);
+  } else if (phase_ == Phase::lining) {
+    line_->on_reply(event.node, event.round, event.reply, now, out);
+    after_line(now, out);
+  } else if (phase_ == Phase::confirming) {
+    extend_.on_reply(event.node, event.round, event.reply, now);
+    after_confirming(now, out);
   } else if (phase_ == Phase::adopting) {
     extend_.on_reply(event.node, event.round, event.reply, now);
     after_adoption(now, out);
@@ -126,7 +151,8 @@ void Session::after_attempt(Instant now, Actions& out) {
       break;
   }
   fencing_ = acquire_.fencing();
-  if (!begin_hold(acquire_.valid_until(), acquire_.t0(), now, out))
+  const Instant t0 = acquire_.t0();
+  if (!begin_hold(acquire_.valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out))
     fail_attempt(ErrorCode::too_slow, now, out);
 }
 
@@ -137,7 +163,8 @@ void Session::after_adoption(Instant now, Actions& out) {
     case Extend::Outcome::pending:
       return;
     case Extend::Outcome::extended:
-      if (!begin_hold(extend_.valid_until(), extend_.t0(), now, out)) finish(ErrorCode::too_slow, out);
+      if (!begin_hold(extend_.valid_until(), extend_.t0() + Micros{setup_.ttl} / 3, extend_.t0(), now, out))
+        finish(ErrorCode::too_slow, out);
       return;
     case Extend::Outcome::lost:
       clean(RequestKind::undo, out);
@@ -151,9 +178,9 @@ void Session::after_adoption(Instant now, Actions& out) {
 
 // False, and nothing changed, where nobody could use it: less than the signal's margin is left, or max_hold
 // leaves less than was asked for.
-bool Session::begin_hold(Instant until, Instant t0, Instant now, Actions& out) {
+bool Session::begin_hold(Instant until, Instant extend_at, Instant t0, Instant now, Actions& out) {
   valid_until_ = until;
-  extend_at_ = t0 + Micros{setup_.ttl} / 3;
+  extend_at_ = extend_at;
   if (setup_.max_hold) hold_ends_ = t0 + Micros{*setup_.max_hold};
   limit_to_hold();
   if (over(now) || remaining(valid_until_, now) <= Micros{setup_.min_validity}) return false;
@@ -164,13 +191,17 @@ bool Session::begin_hold(Instant until, Instant t0, Instant now, Actions& out) {
 
 void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   last_error_ = why;
-  // A wrong password does not get better by waiting, nor a list of nodes that belongs to others.
-  const bool hopeless = why == ErrorCode::denied || why == ErrorCode::invalid;
-  if (setup_.once || hopeless || (setup_.give_up_at && passed(*setup_.give_up_at, now))) {
+  if (setup_.once || is_hopeless(why) || (setup_.give_up_at && passed(*setup_.give_up_at, now))) {
     finish(why, out);
     return;
   }
   clean(RequestKind::undo, out);
+  if (setup_.line && why == ErrorCode::contended) {
+    in_line_ = true;
+    phase_ = Phase::wanting;
+    out.push_back({.kind = ActionKind::want_attempt});
+    return;
+  }
   phase_ = Phase::backing_off;
   retrying_ = true;
   retry_at_ = now + backoff_.next(why, acquire_.last_ballot().time_left(), jitter_);
@@ -178,13 +209,13 @@ void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
 
 void Session::finish(ErrorCode why, Actions& out) {
   if (phase_ == Phase::attempting) clean(RequestKind::undo, out);
+  if (phase_ == Phase::lining || phase_ == Phase::confirming) clean(RequestKind::leave, out);
   phase_ = Phase::ended;
   out.push_back({.kind = ActionKind::failed, .error = why});
 }
 
 void Session::on_wake(Instant now, Actions& out) {
-  const bool waiting =
-      phase_ == Phase::wanting || phase_ == Phase::attempting || phase_ == Phase::backing_off;
+  const bool waiting = phase_ != Phase::held && phase_ != Phase::adopting && phase_ != Phase::ended;
   if (phase_ == Phase::attempting) {
     acquire_.on_wake(now);
     if (acquire_.verdict() != Verdict::pending) {
@@ -202,6 +233,16 @@ void Session::on_wake(Instant now, Actions& out) {
     if (phase_ == Phase::attempting && (!retrying_ || acquire_.reason() == ErrorCode::contended))
       last_error_ = acquire_.reason();
     finish(last_error_, out);
+    return;
+  }
+  if (phase_ == Phase::lining) {
+    if (line_->on_wake(now, out)) trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);
+    after_line(now, out);
+    return;
+  }
+  if (phase_ == Phase::confirming) {
+    extend_.on_wake(now);
+    after_confirming(now, out);
     return;
   }
   if (phase_ == Phase::backing_off && passed(retry_at_, now)) {
@@ -267,7 +308,10 @@ void Session::end_hold(ActionKind how, Actions& out) {
   extending_ = Extending::no;
   hand_waits_.reset();
   if (how == ActionKind::lost) out.push_back({.kind = ActionKind::lost, .error = ErrorCode::lost});
-  clean(how == ActionKind::lost ? RequestKind::undo : RequestKind::release, out);
+  // Where there are lines, a lease that was lost is handed over as well: nobody has to wait for its keys to
+  // expire.
+  const RequestKind lost = setup_.line ? RequestKind::leave : RequestKind::undo;
+  clean(how == ActionKind::lost ? lost : RequestKind::release, out);
   phase_ = Phase::ended;
 }
 
@@ -312,6 +356,8 @@ std::optional<Instant> Session::deadline(Instant now) const {
   }
   if (setup_.give_up_at) also(*setup_.give_up_at);
   if (phase_ == Phase::attempting) also(acquire_.deadline());
+  if (phase_ == Phase::lining) also(line_->deadline(now));
+  if (phase_ == Phase::confirming) also(extend_.deadline(now));
   if (phase_ == Phase::backing_off) also(retry_at_);
   return at;
 }

@@ -1,5 +1,7 @@
 // One call of acquire and the lease that comes of it: idle → wanting → attempting ⇄ backing off → held →
-// ended. A lease that another process detached comes in by its token: idle → adopting → held. Clean-up is not
+// ended. Who is refused because another has the lock stands in line (line.h): attempting → wanting → lining →
+// held, with a stop at confirming where what was handed over is too short a time for the caller. A lease that
+// another process detached comes in by its token: idle → adopting → held. Clean-up is not
 // done here: the session hands the trail of a token over (action `clean`), and a Release (release.h) goes on
 // with it while the session makes its next attempt or is forgotten.
 #pragma once
@@ -10,21 +12,27 @@
 #include "core/acquire.h"
 #include "core/action.h"
 #include "core/backoff.h"
+#include "core/boxed.h"
 #include "core/extend.h"
+#include "core/line.h"
 #include "core/trail.h"
 
 namespace redlock::core {
 
 enum class EventKind : std::uint8_t {
-  begin,    // may be tried now; answered by want_attempt
+  begin,    // may be tried now, or with `flag` stand in line at once; answered by want_attempt
   adopt,    // instead of begin: take up the lease of `token` and `fencing`, the time of the step is T0
-  attempt,  // `token` and `jitter` are fresh, the time of the step is T0 and `wall` was read with it
+  attempt,  // `token` and `jitter` are fresh, the time of the step is T0 and `wall` was read with it; `nodes`
+            // are listened to, and `arrival` is now, by most of the nodes, if that is known
   reply,    // `node`, `round`, `reply`
-  wake,     // nothing happened but time; harmless when early
-  cancel,   // ends the wait; nothing once the lease is held
-  extend,   // by hand, to `ttl`
-  release,  // ends the lease
-  expel     // the lease cannot be relied on any more: lost
+  notice,   // `node` handed the key over to `token`, which answers its `round`; `reply` is granted, or not
+            // counted
+  listening,  // `node` is listened to, or (not `flag`) is not any more
+  wake,       // nothing happened but time; harmless when early
+  cancel,     // ends the wait; nothing once the lease is held
+  extend,     // by hand, to `ttl`
+  release,    // ends the lease
+  expel       // the lease cannot be relied on any more: lost
 };
 
 struct Event {
@@ -37,11 +45,24 @@ struct Event {
   Millis ttl{0};
   Micros wall{0};
   Fencing fencing = kNoFencing;
+  NodeSet nodes{};
+  Arrival arrival = kNoArrival;
+  bool flag = false;
 };
 
 class Session {
  public:
-  enum class Phase : std::uint8_t { idle, wanting, attempting, backing_off, held, ended, adopting };
+  enum class Phase : std::uint8_t {
+    idle,
+    wanting,
+    attempting,
+    backing_off,
+    held,
+    ended,
+    adopting,
+    lining,
+    confirming
+  };
 
   struct Setup {
     int nodes = 0;
@@ -51,6 +72,7 @@ class Session {
     std::optional<Instant> give_up_at{};  // the wait's deadline
     std::optional<Millis> max_hold{};     // bounds the lease from the T0 that won it
     bool watchdog = true;
+    bool line = false;            // stands in line where the lock is another's
     bool want_time_left = false;  // on the first attempt too; retries always ask
     bool fenced = false;          // a fencing token is wanted
     Millis max_ttl{0};            // of the deployment; with a fencing token
@@ -72,7 +94,8 @@ class Session {
   [[nodiscard]] Round round() const { return round_; }
   // Whether answers of this round are still its own; those of a token that it gave up concern the clean-up.
   [[nodiscard]] bool concerned_by(Round round) const {
-    const bool at_work = phase_ == Phase::attempting || phase_ == Phase::adopting || phase_ == Phase::held;
+    const bool at_work = phase_ == Phase::attempting || phase_ == Phase::adopting || phase_ == Phase::held ||
+                         phase_ == Phase::lining || phase_ == Phase::confirming;
     return at_work && round >= attempt_round_;
   }
   // Held: over when either clock says so, whatever the nodes say later.
@@ -80,11 +103,29 @@ class Session {
   [[nodiscard]] const Setup& setup() const { return setup_; }
   // Why the last attempt failed.
   [[nodiscard]] ErrorCode last_error() const { return last_error_; }
+  // The first round of its token, and the one that raised counters, if any.
+  [[nodiscard]] Round first_round() const { return attempt_round_; }
+  [[nodiscard]] std::optional<Round> raise_round() const;
+  // It stands in line, or the token that it has did.
+  [[nodiscard]] bool in_line() const { return in_line_; }
+  // It waits there still.
+  [[nodiscard]] bool stands_in_line() const {
+    return in_line_ && phase_ != Phase::idle && phase_ != Phase::held && phase_ != Phase::ended;
+  }
+  // T0 of a renewal, as far as it is known: what a notice can be good for.
+  [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const {
+    return line_ ? line_->t0_of(renewal) : std::nullopt;
+  }
+  // It stood in line, and got the lock without having to wait.
+  [[nodiscard]] bool line_was_empty() const { return line_ && line_->at_once(); }
   // The votes of the last attempt, and of the last round of extension.
   [[nodiscard]] const Acquire& attempt() const { return acquire_; }
   [[nodiscard]] const Extend& extension() const { return extend_; }
   // The votes that granted the lease, or did not.
-  [[nodiscard]] const Ballot& ballot() const { return adopted_ ? extend_.ballot() : acquire_.last_ballot(); }
+  [[nodiscard]] const Ballot& ballot() const {
+    if (adopted_) return extend_.ballot();
+    return line_ ? line_->ballot() : acquire_.last_ballot();
+  }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
   // Every field that decides anything, for hashing and for shifting times.
@@ -97,11 +138,16 @@ class Session {
   enum class Extending : std::uint8_t { no, by_watchdog, by_hand };
 
   void begin_attempt(const Event& event, Instant now, Actions& out);
+  void begin_line(const Event& event, Instant now, Actions& out);
   void begin_adoption(const Event& event, Instant now, Actions& out);
   void on_reply(const Event& event, Instant now, Actions& out);
   void after_attempt(Instant now, Actions& out);
+  void after_line(Instant now, Actions& out);
+  void after_confirming(Instant now, Actions& out);
+  [[nodiscard]] Millis line_life() const;
+  void enter_anew(Arrival arrival, Actions& out);
   void after_adoption(Instant now, Actions& out);
-  bool begin_hold(Instant until, Instant t0, Instant now, Actions& out);
+  bool begin_hold(Instant until, Instant extend_at, Instant t0, Instant now, Actions& out);
   void after_round(Instant now, Actions& out);
   void fail_attempt(ErrorCode why, Instant now, Actions& out);
   void finish(ErrorCode why, Actions& out);
@@ -112,6 +158,10 @@ class Session {
   void end_hold(ActionKind how, Actions& out);
   void clean(RequestKind kind, Actions& out);
   [[nodiscard]] bool over(Instant now) const;
+  // A wrong password does not get better by waiting, nor a list of nodes that belongs to others.
+  [[nodiscard]] static bool is_hopeless(ErrorCode why) {
+    return why == ErrorCode::denied || why == ErrorCode::invalid;
+  }
   [[nodiscard]] bool watching() const;
   void limit_to_hold();
 
@@ -126,8 +176,11 @@ class Session {
   Backoff backoff_;
   bool retrying_ = false;
   bool adopted_ = false;
+  bool in_line_ = false;
+  Arrival arrival_ = kNoArrival;  // of the stay in line before
   ErrorCode last_error_ = ErrorCode::no_quorum;
   Acquire acquire_;
+  Boxed<Line> line_;  // in line, or of a lease that was had by it
   Extend extend_;
   Trail trail_;
   Extending extending_ = Extending::no;
@@ -148,10 +201,13 @@ void Session::visit(V&& v) {
   v(token_);
   v(retrying_);
   v(adopted_);
+  v(in_line_);
+  if (in_line_) v(arrival_);
   backoff_.visit(v);
   trail_.visit(v);
   if (phase_ == Phase::attempting) acquire_.visit(v);
-  if (phase_ == Phase::adopting) extend_.visit(v);
+  if (phase_ == Phase::adopting || phase_ == Phase::confirming) extend_.visit(v);
+  if (phase_ == Phase::lining || phase_ == Phase::confirming) line_->visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (fencing_ != kNoFencing) v(fencing_);
   if (phase_ != Phase::held) return;

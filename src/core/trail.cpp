@@ -19,6 +19,11 @@ void Trail::sent(NodeSet nodes, Millis ttl, Instant now) {
   });
 }
 
+void Trail::sent_again(NodeSet nodes, Millis ttl, Instant now) {
+  again_ = again_ | nodes;
+  sent(nodes, ttl, now);
+}
+
 void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
   if (!reply.final()) return;
   auto& n = in_flight_[static_cast<std::size_t>(index(node))];
@@ -28,10 +33,12 @@ void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
     return;
   }
   // Only the first request of a token can leave a node clean by failing; an extension may have healed it
-  // before.
-  const bool left_nothing =
-      reply.never_sent() || reply.kind == ReplyKind::held || reply.kind == ReplyKind::failed;
-  if (kind == RequestKind::acquire && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
+  // before. Who enters a line and is refused has a place there.
+  const bool first = kind == RequestKind::acquire || kind == RequestKind::enter;
+  const bool refused = kind == RequestKind::acquire && reply.kind == ReplyKind::held;
+  const bool left_nothing = reply.never_sent() || refused || reply.kind == ReplyKind::failed;
+  const bool only = first && !again_.has(node);
+  if (only && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
 }
 
 NodeSet Trail::unanswered() const {

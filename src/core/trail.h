@@ -15,6 +15,8 @@ class Trail {
  public:
   // An acquire or extend goes out to these nodes now.
   void sent(NodeSet nodes, Millis ttl, Instant now);
+  // The same request once more: that it fails says nothing of the first one.
+  void sent_again(NodeSet nodes, Millis ttl, Instant now);
   // A reply to one of them, of whatever round. timed_out changes nothing: one more reply will come.
   void answered(Node node, RequestKind kind, const Reply& reply);
 
@@ -29,6 +31,7 @@ class Trail {
   void visit(V&& v) {
     v(touched_);
     v(broken_);
+    if (!again_.empty()) v(again_);
     if (!touched_.empty()) v(last_send_);
     v(ttl_);
     NodeSet::first(kMaxNodes).each([&](Node node) {
@@ -41,6 +44,7 @@ class Trail {
  private:
   NodeSet touched_;
   NodeSet broken_;
+  NodeSet again_;  // where a round went twice
   Instant last_send_;
   Millis ttl_{0};
   std::array<std::uint8_t, kMaxNodes> in_flight_{};

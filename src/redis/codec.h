@@ -21,8 +21,8 @@ namespace redlock::redis {
 int replies_expected(const core::Request& request);
 
 // The script that a request needs.
-enum class ScriptKind : std::uint8_t { none, extend, release, count, raise, extend_fenced };
-inline constexpr std::size_t kScriptKinds = 6;
+enum class ScriptKind : std::uint8_t { none, extend, undo, release, enter, count, raise, extend_fenced };
+inline constexpr std::size_t kScriptKinds = 8;
 ScriptKind script_of(const core::Request& request);
 
 // What is still to be done for a fenced acquire whose SET was executed and whose script was not known: a

@@ -8,6 +8,7 @@
 #include "core/assert.h"
 #include "core/guard_facts.h"
 #include "redis/codec.h"
+#include "redis/notice.h"
 #include "redis/scripts.h"
 
 namespace redlock::redis {
@@ -24,6 +25,12 @@ struct Digits {
   explicit operator std::string_view() const { return {text.data(), size}; }
   std::array<char, 24> text{};
   std::size_t size = 0;
+};
+
+struct WaiterDigits {
+  explicit WaiterDigits(core::Waiter waiter) { write_waiter(waiter, text.data()); }
+  explicit operator std::string_view() const { return {text.data(), text.size()}; }
+  std::array<char, kWaiterChars> text{};
 };
 
 // Two halves of one word.
@@ -49,6 +56,10 @@ void append_word(std::string& out, const Digits& digits) {
   append_word(out, std::string_view(digits));
 }
 
+void append_word(std::string& out, const WaiterDigits& digits) {
+  append_word(out, std::string_view(digits));
+}
+
 void append_word(std::string& out, const Joined& word) {
   append_header(out, '$', word.first.size() + word.second.size());
   out += word.first;
@@ -62,12 +73,20 @@ void append_all(std::string& out, const Words&... words) {
   (append_word(out, words), ...);
 }
 
+std::string_view flag(bool set) {
+  return set ? "1" : "0";
+}
+
 const Script& script(ScriptKind kind) {
   switch (kind) {
     case ScriptKind::extend:
       return extend_script();
+    case ScriptKind::undo:
+      return undo_script();
     case ScriptKind::release:
       return release_script();
+    case ScriptKind::enter:
+      return enter_script();
     case ScriptKind::count:
       return count_script();
     case ScriptKind::raise:
@@ -99,7 +118,7 @@ void append_request(std::string& out, const core::Request& request, std::string_
   request.token.write_to(token_chars.data());
   const std::string_view token(token_chars.data(), token_chars.size());
   const ScriptKind kind = script_of(request);
-  const std::string_view heal = request.heal ? "1" : "0";
+  const std::string_view heal = flag(request.heal);
   const Digits longest(request.cut_life ? core::longest_life(request.max_ttl) : core::Millis{0});
   if (request.kind == core::RequestKind::acquire)
     append_all(out, "SET", key, token, "NX", "PX", Digits(request.ttl));
@@ -117,8 +136,18 @@ void append_request(std::string& out, const core::Request& request, std::string_
       append_script(out, kind, by_text, key, true, token, Digits(request.ttl), heal, longest,
                     Digits(request.fencing), Digits(request.max_ttl));
       break;
-    case ScriptKind::release:
+    case ScriptKind::undo:
       append_script(out, kind, by_text, key, false, token);
+      break;
+    case ScriptKind::release:
+      append_script(out, kind, by_text, key, false, token, WaiterDigits(request.waiter),
+                    Digits(request.fencing), Digits(request.max_ttl));
+      break;
+    case ScriptKind::enter:
+      append_script(out, kind, by_text, key, false, token, Digits(request.ttl), WaiterDigits(request.waiter),
+                    Digits(std::int64_t{static_cast<std::uint32_t>(request.renewal)}), Digits(request.stay),
+                    Digits(request.arrival), flag(request.fenced), Digits(request.fencing),
+                    Digits(request.max_ttl), flag(request.checked));
       break;
   }
   if (request.kind == core::RequestKind::acquire && request.want_time_left) append_all(out, "PTTL", key);
@@ -137,9 +166,13 @@ ScriptKind script_of(const core::Request& request) {
       return request.fenced ? ScriptKind::count : ScriptKind::none;
     case core::RequestKind::extend:
       return request.fencing != core::kNoFencing ? ScriptKind::extend_fenced : ScriptKind::extend;
-    case core::RequestKind::release:
     case core::RequestKind::undo:
+      return ScriptKind::undo;
+    case core::RequestKind::release:
+    case core::RequestKind::leave:
       return ScriptKind::release;
+    case core::RequestKind::enter:
+      return ScriptKind::enter;
     case core::RequestKind::raise:
       return request.fenced ? ScriptKind::count : ScriptKind::raise;
   }

@@ -2,6 +2,7 @@
 // command has is nonsense: the connection's order of replies can no longer be trusted then, and a reply
 // counted for the wrong request could be a vote that nobody gave.
 #include <algorithm>
+#include <limits>
 
 #include "core/assert.h"
 #include "core/fencing.h"
@@ -112,6 +113,39 @@ Interpreted interpret_raise(const core::Request& request, const Value& value) {
   return result;
 }
 
+// {kDone, counter} or {kMissing | kHeldNoExpiry, PTTL, arrival, rank, after, TIME, holder}.
+Interpreted interpret_enter(const core::Request& request, const Value& value) {
+  if (value.type == Value::Type::error) return failed(value, true);
+  const auto& items = value.items;
+  if (value.type != Value::Type::array || items.empty()) return nonsense(value);
+  for (const Value& item : items)
+    if (item.type != Value::Type::integer) return nonsense(item);
+  if (items[0].integer == kDone) {
+    const auto fencing = items.size() == 2 ? items[1].integer : -1;
+    const bool fits = fencing == core::kNoFencing || (request.fenced && core::usable(fencing));
+    if (!fits) return nonsense(value);
+    auto result = plain(ReplyKind::granted);
+    result.reply.fencing = fencing;
+    return result;
+  }
+  constexpr std::size_t kFields = 7;
+  const bool is_held = items[0].integer == kHeldNoExpiry;
+  const bool fits = items.size() == kFields && (is_held || items[0].integer == kMissing) &&
+                    items[1].integer >= -2 && items[2].integer >= 0 &&
+                    items[2].integer <= core::kMostFencing && items[3].integer >= 0 &&
+                    (items[4].integer == 0 || items[4].integer == 1) && items[5].integer >= 0 &&
+                    items[5].integer <= core::kMostFencing && items[6].integer >= 0;
+  if (!fits) return nonsense(value);
+  auto result = is_held ? held(Millis{items[1].integer}) : plain(ReplyKind::missing, Cause::missing);
+  result.reply.arrival = items[2].integer;
+  constexpr auto kMostRank = std::numeric_limits<std::uint16_t>::max();
+  result.reply.rank = static_cast<std::uint16_t>(std::min<std::int64_t>(items[3].integer, kMostRank));
+  result.reply.after = items[4].integer == 1;
+  result.reply.holder = static_cast<std::uint64_t>(items[6].integer) & core::kHolderBits;
+  result.reply.node_time = core::Micros{items[5].integer};
+  return result;
+}
+
 Interpreted interpret_script(const core::Request& request, const Value& value) {
   if (value.type == Value::Type::error) return failed(value, true);
   if (value.type != Value::Type::integer) return nonsense(value);
@@ -130,6 +164,7 @@ Interpreted interpret(const core::Request& request, const Value* values) {
   REDLOCK_ASSERT(values != nullptr);
   if (request.kind == core::RequestKind::acquire) return interpret_acquire(request, values);
   if (request.kind == core::RequestKind::raise) return interpret_raise(request, values[0]);
+  if (request.kind == core::RequestKind::enter) return interpret_enter(request, values[0]);
   return interpret_script(request, values[0]);
 }
 

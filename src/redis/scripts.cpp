@@ -35,16 +35,6 @@ end
 return 0
 )";
 
-constexpr std::string_view kRelease = R"(local owner = redis.call('GET', KEYS[1])
-if owner == ARGV[1] then
-  return redis.call('DEL', KEYS[1])
-end
-if owner then
-  return -1
-end
-return 0
-)";
-
 // GET is only called on strings, so that keys of other types, which no lock ever is, can be ended as well. A
 // life that was found goes back as digits made by %.0f, since tostring rounds.
 constexpr std::string_view kTakeOver = R"(local kind = redis.call('TYPE', KEYS[1]).ok
@@ -190,11 +180,6 @@ Script::Script(std::string_view text) : text_(text), sha1_(sha1_hex(text)) {}
 // Never destroyed: a manager that is a static object still releases after main, and these are younger.
 const Script& extend_script() {
   static const Script& script = *new Script(kExtend);
-  return script;
-}
-
-const Script& release_script() {
-  static const Script& script = *new Script(kRelease);
   return script;
 }
 

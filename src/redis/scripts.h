@@ -4,9 +4,10 @@
 // What all of them keep to:
 //   - no `#!lua` header: Redis refuses scripts with one when its memory is full, releases included;
 //   - one write, and it comes last: an error reply means that nothing was done. (A fenced extension writes
-//   the counter behind the key's life; a server that took the first write takes the second.)
+//   the counter behind the key's life; a server that took the first write takes the second. What is done for
+//   the line comes behind the deed, and no error of it is an error of the script.)
 //   - replies are integers, the cheapest answer there is and one that cannot be mistaken for another
-//   command's; only take-over, which no protocol waits for, says more;
+//   command's; only enter, which tells of the line, and take-over, which no protocol waits for, say more;
 //   - a key of the wrong type raises WRONGTYPE in GET, before anything is written; only take-over means it.
 #pragma once
 
@@ -28,8 +29,8 @@ class Script {
 };
 
 // Answers of these scripts, but for the counter's value. `extend` answers a key of another token with
-// kHeldNoExpiry or, for one that lives another t ms, with kHeldNoExpiry - 1 - t; `release` does not look at
-// the time and answers kHeldNoExpiry.
+// kHeldNoExpiry or, for one that lives another t ms, with kHeldNoExpiry - 1 - t; the others do not look at
+// the time and answer kHeldNoExpiry.
 inline constexpr long long kDone = 1;
 inline constexpr long long kMissing = 0;
 inline constexpr long long kHeldNoExpiry = -1;
@@ -47,8 +48,8 @@ inline constexpr long long kHeldNoExpiry = -1;
 const Script& extend_script();
 
 // KEYS[1] lock, ARGV[1] token. The key has our token: it is deleted, kDone. No key: kMissing. Another token:
-// nothing happens (S4), kHeldNoExpiry. Release and undo are both this.
-const Script& release_script();
+// nothing happens (S4), kHeldNoExpiry. It hands nothing over and wakes nobody.
+const Script& undo_script();
 
 // KEYS[1] lock, ARGV[1] a fresh token, ARGV[2] ttl in ms, ARGV[3...] the owners that may be broken.
 //
@@ -81,5 +82,39 @@ const Script& raise_script();
 // the end, the counter is raised as by raise_script() and lives for a day again. The answer does not depend
 // on it.
 const Script& extend_fenced_script();
+
+// ---- the line
+//
+// Who waits for a lock stands in two keys that die ten seconds after the last one entered: a sorted set of
+// waiters (16 hexadecimal digits) by their arrival in microseconds, and a hash. The hash has for each waiter
+// its latest entry, `token renewal life_ms ends_ms fenced checked`, and as `@` the last one that the key was
+// handed over to by these scripts: `token arrival waiter`. A place counts until the node's clock, in ms, is
+// at its end.
+inline constexpr std::string_view kLinePrefix = "redlock:line:";  // as well of a waiter's channel
+inline constexpr std::string_view kWaitPrefix = "redlock:wait:";
+
+// Handing over, where the key is free: the first live place gets it, for what is left of the place but no
+// longer than the life that it asked for, with the counter of a fenced one counted as by count_script(); and
+// hears of it by a notice (redis/notice.h) on its channel, unless it is the caller. Places that are over are
+// removed. Where nobody listens the key is deleted again, the place stays, and it is the next one's turn.
+
+// KEYS[1] lock, ARGV[1] token, ARGV[2] waiter, ARGV[3] proposal, ARGV[4] max_ttl in ms. Deletes and answers
+// as undo_script(). The waiter's place is removed if its entry has our token; then, if there is no key, it is
+// handed over to the first in line, but never to the waiter's own place. Release and leave are both this.
+const Script& release_script();
+
+// KEYS[1] lock, ARGV[1] token, ARGV[2] life of a grant in ms, ARGV[3] waiter, ARGV[4] renewal, ARGV[5] how
+// long the place stays, in ms, no less than the life, ARGV[6] arrival or 0, ARGV[7] "1": fenced, ARGV[8]
+// proposal, ARGV[9] max_ttl in ms, ARGV[10] "1": notices come with the guard's check.
+//
+// The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. The
+// counter is brought up to what a count of now would make it, and above the last holder's. 0: not fenced, or
+// there is no counter. An arrival that was given is from then on the one that others are compared with.
+//
+// Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
+// else now; and if there is no key it is handed over. To us: {kDone, counter} as above. If not: {kMissing or
+// kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came before us, TIME in
+// microseconds, the last 13 digits of the owner's token as a number or 0}.
+const Script& enter_script();
 
 }  // namespace redlock::redis

@@ -81,6 +81,7 @@ expected<Configuration, Error> configure(const ClientOptions& options) {
   made.client.guard.terms.deployment = core::Deployment(options.guard.deployment);
   made.client.guard.grace = options.guard.grace;
   made.client.max_waiters_per_name = options.max_waiters_per_name;
+  made.client.waiting_line = options.waiting_line;
   made.client.max_pending_calls = options.max_pending_calls;
   made.client.log = made.host.log;
   return made;

@@ -28,6 +28,9 @@ bool refuses_to_write(Cause cause) {
   return cause == Cause::read_only || cause == Cause::master_down;
 }
 
+// A reference is kept of it.
+const NodeLog::Log kNoLog;
+
 std::string in_words(int status) {
   return status == UV_EOF ? "closed by the server" : uv_strerror(status);
 }
@@ -39,7 +42,7 @@ Connection::Connection(Shared& shared, const NodeUrl& url, Events events)
       events_(std::move(events)),
       url_(url),
       target_(url),
-      log_(shared.log, url.label()),
+      log_(events_.heard ? kNoLog : shared.log, url.label()),
       resolver_(shared, url, [this] { arm(resolver_.deadline()); }),
       dialer_(shared.loop, *shared.lifetime, shared.read_buffer, url, [this] { arm(dialer_.deadline()); }),
       handshake_(url, static_cast<bool>(events_.check)),
@@ -96,6 +99,12 @@ void Connection::raw(std::string_view resp, int replies, Micros timeout,
   if (!pipeline_.has_room_for_raw()) return answer_later({{}, unknown(Cause::backlog), {}, std::move(call)});
   pipeline_.push_raw(resp, replies, timeout, std::move(call));
   if (state_ == State::up) shared_.turn->request();
+}
+
+void Connection::say(std::string_view resp) {
+  if (state_ != State::up) return;
+  pipeline_.out() += resp;
+  shared_.turn->request();
 }
 
 // ---- the end of a turn -----------------------------------------------------------------------------------
@@ -206,7 +215,7 @@ void Connection::on_bytes(std::string_view bytes) {
   const Micros now = transport_clock();
   while (state_ == State::handshaking || state_ == State::up) {
     const bool in_handshake = state_ == State::handshaking;
-    switch (decoder_.next(in_handshake ? value_ : pipeline_.slot())) {
+    switch (decoder_.next(in_handshake || events_.heard ? value_ : pipeline_.slot())) {
       case redis::Decoder::Status::need_more:
         if (!pipeline_.out().empty()) shared_.turn->request();  // something is to be sent again
         return;
@@ -215,7 +224,9 @@ void Connection::on_bytes(std::string_view bytes) {
       case redis::Decoder::Status::value:
         if (in_handshake)
           on_handshake(value_);
-        else if (!pipeline_.accept(now) && state_ == State::up)
+        else if (events_.heard && !events_.heard(value_))
+          return on_nonsense("something that was not to be heard");
+        else if (!events_.heard && !pipeline_.accept(now) && state_ == State::up)
           return on_nonsense(pipeline_.problem());
     }
   }
@@ -327,6 +338,26 @@ void Connection::go_down(Trouble trouble) {
   retry_at_ = now + wait;
   arm(retry_at_);
   log_.down(trouble.log_line, wait, now);
+}
+
+void Connection::leave(const std::string& why) {
+  if (state_ == State::up) go_down({unknown(Cause::not_connected), why, why});
+}
+
+void Connection::stop() {
+  if (state_ == State::closed) return;
+  state_ = State::idle;
+  tried_ = is_replica_ = false;
+  stream_.reset();
+  resolver_.cancel();
+  dialer_.cancel();
+  pipeline_.clear();
+  answers_.clear();
+  decoder_ = redis::Decoder();
+  write_failed_.reset();
+  up_event_due_ = down_event_due_ = timer_due_ = false;
+  uv_timer_stop(&timer_);
+  armed_for_.reset();
 }
 
 void Connection::close() {

@@ -45,6 +45,9 @@ class Connection {
     // After all answers of the connection before; the verification only with the guard.
     std::function<void(core::ServerId run_id, const core::Verification*)> up;
     std::function<void()> down;
+    // For a connection that asks nothing and hears: whatever the server says. False: that makes no sense. Its
+    // coming and going is not logged, since the node has another connection.
+    std::function<bool(const redis::Value&)> heard;
   };
 
   Connection(Shared& shared, const NodeUrl& url, Events events);
@@ -55,8 +58,14 @@ class Connection {
   void send(const client::RequestTag& tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap);
   void raw(std::string_view resp, int replies, core::Micros timeout, std::function<void(RawAnswer)> done);
+  // While up, and with `heard`.
+  void say(std::string_view resp);
+  // Ends what there is, for the reason that is given, and connects anew. Not from inside an event.
+  void leave(const std::string& why);
   // The server says that it is a replica. May be called from inside an event.
   void on_replica();
+  // Until start() is called again; no event comes of what was. Not from inside an event.
+  void stop();
   // No event comes afterwards. The object's memory is libuv's until the lifetime is over.
   void close();
 

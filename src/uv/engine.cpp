@@ -35,8 +35,7 @@ expected<std::unique_ptr<Engine>, Error> Engine::create(const ClientOptions& opt
   uv_timer_init(&engine->loop_, &engine->limit_);
   engine->limit_.data = engine.get();
   engine->host_ = std::make_unique<UvHost>(&engine->loop_, std::move(configuration->host));
-  engine->client_ = std::make_unique<client::Client>(*engine->host_, std::move(configuration->client));
-  engine->host_->attach(*engine->client_);
+  engine->client_ = engine->host_->make_client(std::move(configuration->client));
   return engine;
 }
 

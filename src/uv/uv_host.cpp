@@ -9,6 +9,7 @@
 #include "redis/guard_wire.h"
 #include "uv/clocks.h"
 #include "uv/connection.h"
+#include "uv/listening.h"
 #include "uv/turn.h"
 #include "uv/wake_timer.h"
 
@@ -25,6 +26,7 @@ struct UvHost::Impl {
   WakeTimer wake;
   Shared shared;
   std::vector<std::unique_ptr<Connection>> connections;
+  std::unique_ptr<Listening> listening;
   client::Client* client = nullptr;
   bool turn_end_wanted = false;
   bool closing = false;
@@ -54,17 +56,31 @@ UvHost::Impl::Impl(uv_loop_t* loop, HostConfig config)
       if (found != nullptr) client->on_verified(node, found);
       client->on_node_up(node);
     };
-    events.down = [this, node] { client->on_node_down(node); };
+    events.down = [this, node] {
+      listening->on_node_down(node);
+      client->on_node_down(node);
+    };
     connections.push_back(std::make_unique<Connection>(shared, config.nodes[i], std::move(events)));
   }
+  Listening::Events events;
+  events.notice = [this](core::Node node, redis::HeardNotice heard) {
+    if (heard.reading) heard.reading->received = read_clocks();
+    client->on_notice(node, heard.key, heard.notice, heard.reading ? &*heard.reading : nullptr);
+  };
+  events.listening = [this](core::Node node, bool listens) { client->on_listening(node, listens); };
+  listening = std::make_unique<Listening>(shared, std::move(config.nodes), std::move(events));
 }
 
 void UvHost::Impl::end_of_turn(bool after_poll) {
-  if (after_poll)
+  if (after_poll) {
     for (auto& connection : connections) connection->check_timers();
+    listening->check_timers();
+  }
   for (auto& connection : connections) connection->deliver();
+  listening->deliver();
   if (!closing && std::exchange(turn_end_wanted, false)) client->on_turn_end();
   for (auto& connection : connections) connection->flush();
+  listening->flush();
 }
 
 UvHost::UvHost(uv_loop_t* loop, HostConfig config) : impl_(std::make_unique<Impl>(loop, std::move(config))) {}
@@ -75,6 +91,13 @@ UvHost::~UvHost() {
 
 void UvHost::attach(client::Client& client) {
   impl_->client = &client;
+}
+
+std::unique_ptr<client::Client> UvHost::make_client(client::ClientConfig config) {
+  if (config.waiting_line) config.waiter = core::Waiter{random().token.low | 1U};
+  auto client = std::make_unique<client::Client>(*this, std::move(config));
+  attach(*client);
+  return client;
 }
 
 void UvHost::start() {
@@ -90,6 +113,7 @@ void UvHost::close(std::function<void()> closed) {
     if (closed) closed();  // may destroy this host
   });
   for (auto& connection : impl_->connections) connection->close();
+  impl_->listening->close();
   impl_->wake.close();
   impl_->turn.close();
 }
@@ -146,6 +170,10 @@ core::Micros UvHost::wall() {
 void UvHost::send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
                   core::Micros timeout_cap) {
   impl_->at(node).send(tag, request, key, timeout_cap);
+}
+
+void UvHost::listen(core::Waiter waiter, bool wanted) {
+  impl_->listening->want(waiter, wanted);
 }
 
 void UvHost::wake_at(std::optional<core::Instant> at) {

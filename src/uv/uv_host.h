@@ -45,6 +45,8 @@ class UvHost final : public client::Host {
 
   // The client must outlive the host's close().
   void attach(client::Client& client);
+  // Attached; if it stands in lines, under a waiter of its own.
+  std::unique_ptr<client::Client> make_client(client::ClientConfig config);
   // Begins to connect to every node. Before the first reply is delivered, attach() must have been called.
   void start();
   // Ends connections and timers; requests in flight get no more answers. `closed` runs in a close callback.
@@ -64,6 +66,7 @@ class UvHost final : public client::Host {
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;
+  void listen(core::Waiter waiter, bool wanted) override;
   void wake_at_turn_end() override;
   [[nodiscard]] client::Random random() override;
   void verify(core::Node node) override;

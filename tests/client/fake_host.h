@@ -31,13 +31,15 @@ struct Sent {
 
 class FakeHost final : public Host {
  public:
-  explicit FakeHost(int nodes, std::size_t max_waiters = 10000, core::Guard::Setup guard = {})
+  explicit FakeHost(int nodes, std::size_t max_waiters = 10000, core::Guard::Setup guard = {},
+                    core::Waiter waiter = core::kNobody)
       : outstanding_(static_cast<std::size_t>(nodes)) {
     ClientConfig config;
     for (int i = 1; i <= nodes; ++i) config.node_labels.push_back("node " + std::to_string(i));
     config.prefix = "lock:";
     config.max_waiters_per_name = max_waiters;
     config.guard = guard;
+    config.waiter = waiter;
     client = std::make_unique<Client>(*this, std::move(config));
   }
 
@@ -56,6 +58,7 @@ class FakeHost final : public Host {
     }
   }
   void wake_at(std::optional<core::Instant> at) override { wake_ = at; }
+  void listen(core::Waiter, bool wanted) override { listening_wanted = wanted; }
   void wake_at_turn_end() override { turn_end_ = true; }
   Random random() override { return {{0, ++tokens}, jitter}; }
   void verify(core::Node node) override { verifications.push_back(node); }
@@ -147,6 +150,7 @@ class FakeHost final : public Host {
   std::vector<core::Node> verifications;
   std::vector<std::tuple<core::Node, std::string, core::Millis>> trims;
   std::vector<std::pair<core::Node, core::GuardOrder>> orders;
+  bool listening_wanted = false;
   std::unique_ptr<Client> client;
 
  private:

@@ -62,6 +62,19 @@ TEST(Trail, AnExtensionTouchesAgainAndItsRefusalProvesNothing) {
   }
 }
 
+// A node that is listened to at last is asked once more in the same round; its place stands from the first
+// time.
+TEST(Trail, APlaceStaysWhenItsSecondRequestFails) {
+  for (const Reply& reply : {test::failed(), test::not_connected()}) {
+    Trail trail;
+    trail.sent(NodeSet::first(1), 4s, at(0us));
+    trail.answered(kA, RequestKind::enter, test::held());
+    trail.sent_again(NodeSet::first(1), 4s, at(1ms));
+    trail.answered(kA, RequestKind::enter, reply);
+    EXPECT_TRUE(trail.touched().has(kA));
+  }
+}
+
 TEST(Trail, AnAcquireThatIsRefusedLateDoesNotWipeOutAnExtensionOnItsWay) {
   Trail trail;
   trail.sent(NodeSet::first(1), 10s, at(0us));

@@ -34,6 +34,7 @@ class Loopback final : public client::Host {
   void mend(core::Node, const core::GuardOrder&) override {}
   void trim(core::Node, std::string_view, core::Millis) override {}
   void wake_at(std::optional<core::Instant> at) override { wake_ = at; }
+  void listen(core::Waiter, bool) override {}
   void wake_at_turn_end() override { turn_end_ = true; }
   [[nodiscard]] client::Random random() override { return {{1, ++tokens_}, 0}; }
 

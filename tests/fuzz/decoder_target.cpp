@@ -75,6 +75,10 @@ core::Request request_of(std::uint8_t choice) {
     request.fencing = 1790000000000000;
     request.max_ttl = std::chrono::seconds(30);
   }
+  if ((choice & 64U) != 0) {
+    request.kind = core::RequestKind::enter;
+    request.fenced = (choice & 32U) != 0;
+  }
   return request;
 }
 
@@ -85,7 +89,8 @@ void check_meaning(const core::Request& request, const Interpreted& got) {
   FUZZ_CHECK(got.nonsense == (reply.kind == ReplyKind::unknown));
   FUZZ_CHECK(!got.nonsense || reply.cause == Cause::protocol);
   const bool counts = request.fenced;
-  FUZZ_CHECK(!got.no_script || (counts && reply.kind == ReplyKind::granted) ||
+  const bool enters = request.kind == core::RequestKind::enter;
+  FUZZ_CHECK(!got.no_script || (counts && !enters && reply.kind == ReplyKind::granted) ||
              (reply.kind == ReplyKind::failed && request.kind != core::RequestKind::acquire));
   FUZZ_CHECK(reply.fencing == core::kNoFencing || core::usable(reply.fencing));
   FUZZ_CHECK(reply.fencing == core::kNoFencing || reply.kind == ReplyKind::granted);
@@ -94,7 +99,11 @@ void check_meaning(const core::Request& request, const Interpreted& got) {
   FUZZ_CHECK((reply.kind == ReplyKind::held) == (reply.cause == Cause::held));
   FUZZ_CHECK(reply.kind == ReplyKind::held || reply.time_left == core::kNoTimeLeft);
   FUZZ_CHECK(reply.time_left >= core::kNoTimeLeft && reply.time_left <= std::chrono::hours{10000});
-  FUZZ_CHECK(reply.kind != ReplyKind::missing || (request.kind != core::RequestKind::acquire && !counts));
+  FUZZ_CHECK(reply.kind != ReplyKind::missing || enters ||
+             (request.kind != core::RequestKind::acquire && !counts));
+  const bool has_place = reply.arrival != core::kNoArrival || reply.rank != 0 || reply.after;
+  FUZZ_CHECK(!has_place || (enters && (reply.kind == ReplyKind::held || reply.kind == ReplyKind::missing)));
+  FUZZ_CHECK(reply.arrival >= core::kNoArrival && reply.arrival <= core::kMostFencing);
   FUZZ_CHECK(reply.final());
 }
 

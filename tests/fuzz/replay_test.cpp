@@ -39,6 +39,9 @@ TEST(Corpus, Duration) {
 TEST(Corpus, Guard) {
   replay("guard", guard);
 }
+TEST(Corpus, Notice) {
+  replay("notice", notice);
+}
 TEST(Corpus, TokenAndName) {
   replay("token_and_name", token_and_name);
 }

@@ -13,5 +13,6 @@ void token_and_name(const std::uint8_t* data, std::size_t size);
 void detached(const std::uint8_t* data, std::size_t size);
 void decoder(const std::uint8_t* data, std::size_t size);
 void guard(const std::uint8_t* data, std::size_t size);
+void notice(const std::uint8_t* data, std::size_t size);
 
 }  // namespace redlock::fuzz

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <future>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -46,6 +47,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   options.password = "choose-a-password";
   options.min_node_timeout = 1000ms;
   options.connect_timeout = 20s;
+  options.waiting_line = true;
   auto other = options;
   const auto ready = admin::init(options);
   ASSERT_TRUE(ready && ready->done);
@@ -74,7 +76,25 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     const auto status = admin::status(options);
     ASSERT_TRUE(status);
     EXPECT_TRUE(status->ready);
+    // Somebody stands in line, and is handed the lock over.
+    auto next = std::async(std::launch::async, [&] { return waiting->acquire("a", {.wait = 60s}); });
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(eventually([&] {
+        return servers[i].command({"ZCARD", "redlock:line:lock:a"}) == "1" &&
+               servers[i].command({"CLIENT", "LIST", "TYPE", "pubsub"}) != "";
+      }));
+    // Who has not heard of the nodes' clocks takes its place by theirs.
+    auto unguarded = other;
+    unguarded.guard.enabled = false;
+    auto plain = LockManager::create(unguarded);
+    ASSERT_TRUE(plain);
+    const auto late = plain->acquire("a", {.wait = 200ms});
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, ErrorCode::contended) << late.error().message();
     EXPECT_EQ(lease->release(), Released::released);
+    auto handed_over = next.get();
+    ASSERT_TRUE(handed_over) << handed_over.error().message();
+    EXPECT_EQ(handed_over->release(), Released::released);
     auto fenced = made->acquire("a", {.wait = 30s, .fencing = true});
     ASSERT_TRUE(fenced) << fenced.error().message();
     EXPECT_TRUE(fenced->extend());
@@ -93,7 +113,8 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
       return servers[2].command({"EXISTS", "redlock:guard", "redlock:settling"}) == "2";
     }));
   }
-  for (int i = 0; i < 3; ++i) servers[i].command({"DEL", "redlock:fence:lock:a"});  // they live for a day
+  for (int i = 0; i < 3; ++i)  // they live for a day
+    servers[i].command({"DEL", "redlock:fence:lock:a", "redlock:line:lock:a", "redlock:wait:lock:a"});
   EXPECT_TRUE(eventually([&] { return servers.key_count() == 4; })) << "three marks, and one that settles";
   for (int i = 0; i < 3; ++i) {
     auto denied = servers[i].command({"ACL", "LOG"});
@@ -118,6 +139,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   // What is not ours is not to be touched.
   EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "SET", "other:a", "x"}), "OK");
   EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "FLUSHALL"}), "OK");
+  EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "PUBLISH", "other:a", "x"}), "OK");
 }
 
 TEST(Acl, WhoLooksAfterTheNodesNeedsItsRuleAndCanChangeNothing) {

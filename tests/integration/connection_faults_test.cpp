@@ -9,6 +9,7 @@
 #include "integration/fake_server.h"
 #include "integration/redis_server.h"
 #include "integration/transport.h"
+#include "redis/scripts.h"
 
 namespace redlock::test {
 namespace {
@@ -327,27 +328,35 @@ TEST(ConnectionFaults, KillsNobodyWhenNothingWasUnanswered) {
   for (const auto& words : server.commands()) EXPECT_FALSE(words.size() > 1 && words[1] == "KILL");
 }
 
-// Sent again behind its own release, an extension would bring the key back.
-TEST(ConnectionFaults, AnExtensionIsNotSentAgainBehindItsRelease) {
-  std::atomic<int> extends{0};
-  FakeServer server(after_handshake([&](int, const Words& words) -> Act {
-    const bool extends_key = words.size() == 8;
-    if (extends_key) ++extends;
-    if (extends_key && words[0] == "EVALSHA") return {.bytes = "-NOSCRIPT No matching script.\r\n"};
-    return {.bytes = ":1\r\n"};
-  }));
-  Transport transport(tcp_url(server.port()));
-  transport.connection->start();
-  transport.send(request_of(core::RequestKind::extend, 9), "k");  // by text
-  ASSERT_TRUE(transport.run_for_replies(1));
-  transport.send(request_of(core::RequestKind::extend, 9), "k");  // NOSCRIPT, by text again
-  ASSERT_TRUE(transport.run_for_replies(2));
-  EXPECT_EQ(extends, 3);
-  const auto late = transport.send(request_of(core::RequestKind::extend, 9), "k");
-  transport.release("k", 9);
-  ASSERT_TRUE(transport.run_for_replies(4));
-  EXPECT_EQ(extends, 4);
-  EXPECT_EQ(transport.reply_to(late).reply.kind, ReplyKind::failed);
+// Sent again behind its own release, an extension would bring the key back, and an entry the place in line.
+TEST(ConnectionFaults, NeitherExtensionNorEntryIsSentAgainBehindItsRelease) {
+  for (const auto kind : {core::RequestKind::extend, core::RequestKind::enter}) {
+    const bool enters = kind == core::RequestKind::enter;
+    const redis::Script& script = enters ? redis::enter_script() : redis::extend_script();
+    std::atomic<int> asked{0};
+    FakeServer server(after_handshake([&](int, const Words& words) -> Act {
+      if (words[1] != script.sha1() && words[1] != script.text()) return {.bytes = ":1\r\n"};
+      ++asked;
+      if (words[0] == "EVALSHA") return {.bytes = "-NOSCRIPT No matching script.\r\n"};
+      return {.bytes = enters ? "*2\r\n:1\r\n:0\r\n" : ":1\r\n"};
+    }));
+    Transport transport(tcp_url(server.port()));
+    transport.connection->start();
+    transport.send(request_of(kind, 9), "k");  // by text
+    ASSERT_TRUE(transport.run_for_replies(1));
+    transport.send(request_of(kind, 9), "k");  // NOSCRIPT, by text again
+    ASSERT_TRUE(transport.run_for_replies(2));
+    EXPECT_EQ(asked, 3);
+    for (const auto behind : {core::RequestKind::release, core::RequestKind::leave}) {
+      const int before = asked;
+      const auto replies = transport.replies.size();
+      const auto late = transport.send(request_of(kind, 9), "k");
+      transport.send(request_of(behind, 9), "k");
+      ASSERT_TRUE(transport.run_for_replies(replies + 2));
+      EXPECT_EQ(asked, before + 1);
+      EXPECT_EQ(transport.reply_to(late).reply.kind, ReplyKind::failed);
+    }
+  }
 }
 
 TEST(ConnectionFaults, ADeadNodeDoesNotFloodTheLog) {

@@ -56,7 +56,8 @@ TEST(CutLine, TenThousandCyclesLeaveNothingBehind) {
   RedisServer server({.durable = false, .password = {}, .settings = {}});
   std::minstd_rand random(7);
   Relay relay(server.port(), {.byte_by_byte = false, .cut_after = [&](int) {
-                                return std::optional<std::size_t>(1 + random() % 6000);
+                                return std::optional<std::size_t>(
+                                    1 + random() % 15000);  // a script in full is a third of that
                               }});
   const auto options = through(relay, "redis://");
   Count count;

@@ -59,11 +59,39 @@ TEST(Encoder, Extend) {
 }
 
 TEST(Encoder, ReleaseAndUndo) {
+  const auto& undo = undo_script();
+  EXPECT_EQ(encode(request(RequestKind::undo), "k"), resp({"EVALSHA", sha1(undo), "1", "k", kTokenText}));
+  EXPECT_EQ(encode(request(RequestKind::undo), "k", true), resp({"EVAL", text(undo), "1", "k", kTokenText}));
   const auto& script = release_script();
-  for (const auto kind : {RequestKind::release, RequestKind::undo}) {
-    EXPECT_EQ(encode(request(kind), "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText}));
-    EXPECT_EQ(encode(request(kind), "k", true), resp({"EVAL", text(script), "1", "k", kTokenText}));
+  for (const auto kind : {RequestKind::release, RequestKind::leave}) {
+    EXPECT_EQ(encode(request(kind), "k"),
+              resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "0000000000000000", "0", "0"}));
+    auto giving = request(kind);
+    giving.waiter = core::Waiter{0xfedcba9876543210};
+    giving.fencing = 9007199254740991;
+    giving.max_ttl = 30000ms;
+    EXPECT_EQ(encode(giving, "k", true), resp({"EVAL", text(script), "1", "k", kTokenText, "fedcba9876543210",
+                                               "9007199254740991", "30000"}));
   }
+}
+
+TEST(Encoder, Enter) {
+  const auto& script = enter_script();
+  auto enter = request(RequestKind::enter, 3000ms);
+  enter.waiter = core::Waiter{0xa};
+  enter.renewal = core::Round{4294967295};
+  enter.stay = 4000ms;
+  EXPECT_EQ(encode(enter, "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "3000",
+                                      "000000000000000a", "4294967295", "4000", "0", "0", "0", "0", "0"}));
+  enter.arrival = 1796114805514828;
+  enter.fenced = true;
+  enter.fencing = 1796114805514829;
+  enter.max_ttl = 30000ms;
+  enter.checked = true;
+  EXPECT_EQ(encode(enter, "k", true),
+            resp({"EVAL", text(script), "1", "k", kTokenText, "3000", "000000000000000a", "4294967295",
+                  "4000", "1796114805514828", "1", "1796114805514829", "30000", "1"}));
+  EXPECT_EQ(replies_expected(enter), 1);
 }
 
 Request with_counter(Request request, bool fenced) {
@@ -141,7 +169,8 @@ TEST(Encoder, RemembersOnlyTheSameRequest) {
     bool by_text;
   };
   std::vector<Case> cases;
-  for (const auto kind : {RequestKind::acquire, RequestKind::extend, RequestKind::release, RequestKind::undo})
+  for (const auto kind : {RequestKind::acquire, RequestKind::extend, RequestKind::release, RequestKind::undo,
+                          RequestKind::enter})
     for (const auto ttl : {10000ms, 10001ms})
       for (const bool flag : {false, true})
         for (const char* key : {"k", "kk"})
@@ -176,15 +205,16 @@ TEST(Encoder, PlainCommands) {
 TEST(Scripts, HashesAreThoseOfTheTexts) {
   EXPECT_EQ(Script("return 1").sha1(),
             "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");  // redis-cli SCRIPT LOAD "return 1"
-  const std::vector<const Script*> all = {&extend_script(), &release_script(), &count_script(),
-                                          &raise_script(), &extend_fenced_script()};
+  const std::vector<const Script*> all = {&extend_script(),       &undo_script(),  &release_script(),
+                                          &enter_script(),        &count_script(), &raise_script(),
+                                          &extend_fenced_script()};
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(all[i]->sha1(), all[j]->sha1());
 }
 
 TEST(Scripts, HaveNoHeader) {
-  for (const auto* script :
-       {&extend_script(), &release_script(), &count_script(), &raise_script(), &extend_fenced_script()})
+  for (const auto* script : {&extend_script(), &undo_script(), &release_script(), &enter_script(),
+                             &count_script(), &raise_script(), &extend_fenced_script()})
     EXPECT_FALSE(script->text().starts_with("#!"));
 }
 

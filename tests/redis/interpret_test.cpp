@@ -219,5 +219,79 @@ TEST(CleanText, IsOneShortPrintableLine) {
       EXPECT_TRUE(c >= ' ' && c <= '~') << byte;
 }
 
+Interpreted enter(const Value& value, bool fenced = false) {
+  Request request{RequestKind::enter, false, false, {}, Millis{1000}};
+  request.fenced = fenced;
+  return interpret(request, &value);
+}
+
+Value numbers(const std::vector<std::int64_t>& all) {
+  std::vector<Value> items;
+  for (const auto number : all) items.push_back(integer(number));
+  return array(std::move(items));
+}
+
+TEST(Interpret, Enter) {
+  expect_plain(enter(numbers({1, 0})), {ReplyKind::granted});
+  expect_plain(enter(numbers({1, 0}), true), {ReplyKind::granted});
+  auto counted = Reply{ReplyKind::granted};
+  counted.fencing = 9007199254740991;
+  expect_plain(enter(numbers({1, 9007199254740991}), true), counted);
+  auto waits = held(Millis{700});
+  waits.arrival = 1796114805514828;
+  waits.rank = 3;
+  waits.after = true;
+  waits.node_time = core::Micros{1796114805514999};
+  waits.holder = 0xfedcba9876543;
+  expect_plain(enter(numbers({-1, 700, 1796114805514828, 3, 1, 1796114805514999, 0xfedcba9876543})), waits);
+  waits.rank = 65535;
+  waits.time_left = std::chrono::hours(10000);
+  expect_plain(
+      enter(numbers({-1, std::numeric_limits<std::int64_t>::max(), 1796114805514828,
+                     std::numeric_limits<std::int64_t>::max(), 1, 1796114805514999, 0xfedcba9876543})),
+      waits);
+  waits = {ReplyKind::missing, Cause::missing, kNoTimeLeft};
+  waits.arrival = 5;
+  expect_plain(enter(numbers({0, -2, 5, 0, 0, 0, 0})), waits);
+  waits = held();
+  expect_plain(enter(numbers({-1, -1, 0, 0, 0, 0, 0})), waits);
+}
+
+TEST(Interpret, EnterAnswersNothingElse) {
+  for (const auto& all : std::vector<std::vector<std::int64_t>>{{},
+                                                                {1},
+                                                                {1, -1},
+                                                                {1, 5},
+                                                                {1, 0, 0},
+                                                                {1, 9007199254740992},
+                                                                {0},
+                                                                {-1, 700},
+                                                                {-1, 700, 5, 0},
+                                                                {-1, 700, 5, 0, 2, 0, 0},
+                                                                {-1, 700, 5, 0, -1, 0, 0},
+                                                                {-1, 700, 5, -1, 0, 0, 0},
+                                                                {-1, 700, -5, 0, 0, 0, 0},
+                                                                {-1, 700, 9007199254740992, 0, 0, 0, 0},
+                                                                {-1, -3, 5, 0, 0, 0, 0},
+                                                                {-2, 700, 5, 0, 0, 0, 0},
+                                                                {2, 700, 5, 0, 0, 0, 0},
+                                                                {-1, 700, 5, 0, 0, -1, 0},
+                                                                {-1, 700, 5, 0, 0, 9007199254740992, 0},
+                                                                {-1, 700, 5, 0, 0, 0, -1},
+                                                                {-1, 700, 5, 0, 0},
+                                                                {-1, 700, 5, 0, 0, 0}}) {
+    expect_nonsense(enter(numbers(all)));
+    if (all != std::vector<std::int64_t>{1, 5}) expect_nonsense(enter(numbers(all), true));
+  }
+  for (const auto& value :
+       {nil(), status("OK"), integer(1), bulk("1"), array({bulk("1"), integer(0)}),
+        array({integer(-1), integer(1), integer(1), nil(), integer(0), integer(0), integer(0)})})
+    expect_nonsense(enter(value));
+  const auto refused = enter(error("NOSCRIPT No matching script. Please use EVAL."));
+  EXPECT_TRUE(refused.no_script);
+  EXPECT_EQ(refused.reply.kind, ReplyKind::failed);
+  EXPECT_EQ(enter(error("OOM command not allowed")).reply.cause, Cause::out_of_memory);
+}
+
 }  // namespace
 }  // namespace redlock::redis

@@ -208,8 +208,8 @@ TEST_F(ServerRequests, ScriptsGoByHashAndOnceByText) {
 }
 
 TEST_F(ServerRequests, HashesAreTheServers) {
-  for (const auto* script :
-       {&extend_script(), &release_script(), &count_script(), &raise_script(), &extend_fenced_script()})
+  for (const auto* script : {&extend_script(), &undo_script(), &release_script(), &enter_script(),
+                             &count_script(), &raise_script(), &extend_fenced_script()})
     EXPECT_EQ(wire_.command({"SCRIPT", "LOAD", script->text()}).text, script->sha1());
 }
 

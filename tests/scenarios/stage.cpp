@@ -46,15 +46,20 @@ void no_more_than(const std::vector<std::string>& words, std::size_t count) {
 }
 
 std::string text_of(const client::test::Sent& sent) {
-  static constexpr std::array kNames = {"acquire", "extend", "release", "undo", "raise"};
+  static constexpr std::array kNames = {"acquire", "extend", "release", "undo", "raise", "enter", "leave"};
   const core::Request& request = sent.request;
   std::string text = kNames.at(static_cast<std::size_t>(request.kind));
   text += " " + sent.key.substr(std::string("lock:").size()) + " t" + std::to_string(request.token.low);
-  const bool sets = request.kind == core::RequestKind::acquire || request.kind == core::RequestKind::extend;
+  const bool sets = !core::cleans_up(request.kind) && request.kind != core::RequestKind::raise;
   if (sets) text += " " + format_duration(request.ttl);
   if (request.heal) text += " heal";
   if (request.want_time_left) text += " time-left";
-  if (request.fencing != core::kNoFencing) text += " fencing " + std::to_string(request.fencing);
+  if (request.kind == core::RequestKind::enter)
+    text += " renewal " + std::to_string(static_cast<std::uint32_t>(request.renewal));
+  if (request.arrival != core::kNoArrival) text += " since " + std::to_string(request.arrival);
+  // Who hands over always proposes a value.
+  if (request.fencing != core::kNoFencing && !core::cleans_up(request.kind))
+    text += " fencing " + std::to_string(request.fencing);
   return text;
 }
 
@@ -85,7 +90,8 @@ std::string Stage::unanswered() const {
 client::test::FakeHost& Stage::host() {
   if (!host_) {
     if (nodes_ == 0) throw BadStep("'nodes N' comes first");
-    host_ = std::make_unique<client::test::FakeHost>(nodes_, max_waiters_);
+    host_ = std::make_unique<client::test::FakeHost>(nodes_, max_waiters_, core::Guard::Setup{},
+                                                     lines_on_ ? core::Waiter{1} : core::kNobody);
   }
   return *host_;
 }
@@ -126,7 +132,7 @@ void Stage::fail(const std::string& who, const std::string& prefix, const Error&
 void Stage::play_part(const Words& words) {
   const std::string& verb = word(words, 0);
   if (verb == "nodes" && words.size() == 2 && !host_) return configure(words);
-  if (verb == "max-waiters") return configure(words);
+  if (verb == "max-waiters" || verb == "lines") return configure(words);
   if (verb.ends_with(':')) return call(verb.substr(0, verb.size() - 1), words);
   if (verb == "node" || verb == "nodes") return nodes_do(words);
   if (verb == "wait" || verb == "stopped" || verb == "suspended") {
@@ -145,6 +151,10 @@ void Stage::play_part(const Words& words) {
 void Stage::configure(const Words& words) {
   if (host_) throw BadStep("settings come before the first call");
   no_more_than(words, 2);
+  if (words[0] == "lines" && words.size() == 1) {
+    lines_on_ = true;
+    return;
+  }
   const int value = number(word(words, 1));
   if (value < 1) throw BadStep("'" + words[1] + "' is too small");
   if (words[0] == "nodes") {
@@ -279,10 +289,33 @@ void Stage::nodes_do(const Words& words) {
   }
 }
 
+// What comes of a place in the line.
+void Stage::line(core::Node node, const Words& words) {
+  if (words[0] == "queues") {
+    no_more_than(words, 6);
+    Reply reply{ReplyKind::held, Cause::none, duration(word(words, 2))};
+    reply.arrival = number(word(words, 4));
+    reply.after = words.size() > 5 && words[5] == "after";
+    if (words[1] != "left" || words[3] != "since" || (words.size() > 5 && !reply.after))
+      throw BadStep("queues left D since N [after]");
+    if (!host_->answer(node, reply))
+      throw BadStep("node " + std::to_string(core::index(node) + 1) + " has nothing to answer");
+    return;
+  }
+  no_more_than(words, 7);
+  if (word(words, 1) != "over" || word(words, 4) != "renewal")
+    throw BadStep("hands over NAME tN renewal N [F]");
+  const std::string key = "lock:" + words[2];
+  core::Notice notice{token(words[3]), static_cast<core::Round>(number(word(words, 5))), core::kNoFencing};
+  if (words.size() > 6) notice.fencing = number(words[6]);
+  host_->tell([&](client::Client& client) { client.on_notice(node, key, notice, nullptr); });
+}
+
 void Stage::node_does(core::Node node, const Words& words) {
   const std::string& verb = word(words, 0);
   const bool has_more =
       verb == "grants" || verb == "refuses" || verb == "fails" || verb == "times" || verb == "breaks";
+  if (verb == "hands" || verb == "queues") return line(node, words);
   no_more_than(words, has_more ? 3 : 1);
   if (verb == "breaks") return host_->break_connection(node);
   if (verb == "never-connects") return host_->break_connection(node, Cause::connecting);

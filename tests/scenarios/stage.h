@@ -42,6 +42,7 @@ class Stage {
   void by_token(const std::string& who, const Words& words);
   void why(const std::string& who);
   void nodes_do(const Words& words);
+  void line(core::Node node, const Words& words);
   void node_does(core::Node node, const Words& words);
   void say(std::string line);
   void collect_sent();
@@ -51,6 +52,7 @@ class Stage {
 
   int nodes_ = 0;
   std::size_t max_waiters_ = 10000;
+  bool lines_on_ = false;
   std::unique_ptr<client::test::FakeHost> host_;
   std::map<std::string, Caller> callers_;
   std::vector<std::string> lines_;

@@ -24,7 +24,7 @@ constexpr std::string_view kUsage =
                [--keep-going]                          many; ends at the first fault, or lists them all
                [--expect KIND | --expect-two-holders | --expect-fault]
                                                        finding nothing of that kind is the failure
-       all with [--unguarded] [--settle-percent N] [--apart-percent N]
+       all with [--unguarded] [--turns] [--settle-percent N] [--apart-percent N]
        and with what makes a history shorter: [--without A,B,...] [--only crash.0,cut.3,... | none] [--nodes N]
                [--processes N] [--actors N] [--names N] [--calls N] [--until MS]
 )";
@@ -73,6 +73,7 @@ class Parser {
     if (flag == "--expect-fault") return !(args_.expect = "any").empty();
     for (const auto& [name, to] : {
              std::pair{"--unguarded", &args_.unguarded},
+             std::pair{"--turns", &args_.turns},
              {"--trace", &args_.trace},
              {"--shrink", &args_.shrink},
              {"--keep-going", &args_.keep_going},
@@ -155,6 +156,7 @@ class Parser {
 Swarm Arguments::drawn(std::uint64_t seed) const {
   auto swarm = Swarm::draw(seed);
   if (unguarded) swarm.guard = false;
+  swarm.judge_turns = turns;
   swarm.settle_percent = static_cast<int>(settle_percent);
   swarm.apart_percent = static_cast<int>(apart_percent);
   return swarm;
@@ -169,6 +171,7 @@ Swarm Arguments::swarm(std::uint64_t seed) const {
 std::string Arguments::replay(std::uint64_t seed, const Smaller& with) const {
   std::string line = program + " --seed " + std::to_string(seed);
   if (unguarded) line += " --unguarded";
+  if (turns) line += " --turns";
   if (settle_percent != 100) line += " --settle-percent " + std::to_string(settle_percent);
   if (apart_percent != 5) line += " --apart-percent " + std::to_string(apart_percent);
   return line + with.flags();

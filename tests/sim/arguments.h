@@ -23,6 +23,7 @@ struct Arguments {
 
   // ---- what the swarm of a seed becomes
   bool unguarded = false;
+  bool turns = false;
   std::uint64_t settle_percent = 100;
   std::uint64_t apart_percent = 5;
   Smaller smaller;

@@ -30,7 +30,8 @@ const Faults::Kind Faults::kKinds[] = {{"cut", &Swarm::cut_every, &Faults::cut},
                                        {"step", &Swarm::step_every, &Faults::step},
                                        {"slew", &Swarm::slew_every, &Faults::slew},
                                        {"slow", &Swarm::slow_every, &Faults::slow},
-                                       {"freeze", &Swarm::freeze_every, &Faults::freeze}};
+                                       {"freeze", &Swarm::freeze_every, &Faults::freeze},
+                                       {"hush", &Swarm::hush_every, &Faults::hush}};
 
 void Faults::plan() {
   for (const auto& kind : kKinds)
@@ -140,6 +141,14 @@ void Faults::slow() {
 }
 void Faults::freeze() {
   any_process().freeze(outage());
+}
+
+// Somebody is not listened to any more, on one node or on all.
+void Faults::hush() {
+  const auto open = any_process().subscriptions();
+  if (open.empty()) return;
+  if (dice_.coin()) return open[dice_.below(open.size())]->sever(false);
+  for (const auto& subscription : open) subscription->sever(false);
 }
 
 // Forward, so far that no answer can have been under way as long, and seen by all: everybody knows the

@@ -53,6 +53,7 @@ class Faults {
   void slew();
   void slow();
   void freeze();
+  void hush();
 
   World& world_;
   std::vector<std::unique_ptr<Server>>& servers_;

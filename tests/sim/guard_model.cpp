@@ -79,6 +79,11 @@ RedisModel::Data RedisModel::translated(const RedisModel& other, core::Micros tr
   Data copy = other.data;
   const auto apart = now(truth) - other.now(truth);
   for (auto& [key, entry] : copy.keys) entry.expires += apart;
+  for (auto& [key, line] : copy.lines) line.expires += apart;
+  for (auto& [key, wishes] : copy.wishes) {
+    wishes.expires += apart;
+    for (auto& [waiter, wish] : wishes.of) wish.expires += apart;
+  }
   if (copy.settles_until) *copy.settles_until += apart;
   return copy;
 }

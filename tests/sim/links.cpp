@@ -136,6 +136,13 @@ void Process::handle(const Readable& event) {
       if (link.state == LinkState::first_connect && world_.swarm.refused_fails_fast)
         drop(event.node, Cause::not_connected);
       break;
+    case Readable::Kind::notice:
+      on_notice(event.node, *event.heard);
+      break;
+    case Readable::Kind::listening:
+    case Readable::Kind::deaf:
+      client_->on_listening(core::node_at(event.node), event.kind == Readable::Kind::listening);
+      break;
     case Readable::Kind::unsent:
       unanswered(event.node, event.ask, event.tag, {ReplyKind::unknown, event.why});
       break;

@@ -31,6 +31,7 @@ verify::Promises::RoundId id(const client::RequestTag& tag) {
 
 verify::Promises::Kind kind(RequestKind kind) {
   if (core::cleans_up(kind)) return verify::Promises::Kind::clean_up;
+  if (kind == RequestKind::enter) return verify::Promises::Kind::stand;
   return kind == RequestKind::raise ? verify::Promises::Kind::confirm : verify::Promises::Kind::vote;
 }
 
@@ -58,6 +59,7 @@ void Observer::sent(Process& process, int node, client::RequestTag tag, const co
                static_cast<std::uint32_t>(tag.round), "slot", tag.slot, "cap", cap.count());
   auto& lease = leases_[request.token];
   if (lease.process == 0) lease.process = process.id() + 1;
+  if (request.kind == RequestKind::enter) lease.renewals.emplace(request.renewal, tag);
   const bool begins = promises_.sent(
       process.name(), id(request.token),
       {kind(request.kind), id(tag), both(process.clocks().read(at)), Micros{request.ttl}, cap});
@@ -68,6 +70,15 @@ void Observer::voted(int node, Token token, const client::RequestTag& tag, core:
                      bool may_count) {
   promises_.voted(id(token), id(tag), node, may_count);
   if (may_count) kept_.kept(id(token), node, static_cast<std::uint64_t>(kept));
+}
+
+void Observer::handed(int node, const core::Notice& notice, bool may_count) {
+  const auto lease = leases_.find(notice.token);
+  if (lease == leases_.end()) return fault("L5: a key was handed over to a token that nobody sent");
+  const auto tag = lease->second.renewals.find(notice.renewal);
+  if (tag == lease->second.renewals.end())
+    return fault("L5: a notice answers a renewal that was never sent: " + brief(notice.token));
+  voted(node, notice.token, tag->second, notice.fencing, may_count);
 }
 
 // It may have decided at any moment of this turn, and had no more validity left than at its begin. Nobody can
@@ -174,12 +185,16 @@ void Observer::check_leftovers(const std::vector<std::unique_ptr<Server>>& serve
   for (const auto& server : servers) {
     for (const auto& [key, entry] : server->redis().keys(world_.queue.now()))
       leftovers.found("node" + std::to_string(server->index()), key, id(entry.owner));
+    for (const auto& [key, token] : server->redis().live_places(world_.queue.now()))
+      leftovers.found("node" + std::to_string(server->index()), "a place for " + key, id(token));
   }
   for (auto& left : leftovers.faults()) fault(std::move(left));
 }
 
 void Observer::check_history() {
   for (auto& stuck : progress_.faults()) fault(std::move(stuck));
+  if (world_.swarm.judge_turns)
+    for (auto& unfair : turns_.faults()) fault(std::move(unfair));
   promises_.finish();
   for (const auto& late : calls_.faults()) fault("L2: " + late);
   for (const auto& missing : calls_.unanswered()) fault("L2: " + missing);

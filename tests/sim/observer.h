@@ -17,6 +17,7 @@
 #include "verify/kept_tokens.h"
 #include "verify/promises.h"
 #include "verify/rest.h"
+#include "verify/turns.h"
 
 namespace redlock::sim {
 
@@ -32,6 +33,8 @@ class Observer {
   void sent(Process& process, int node, client::RequestTag tag, const core::Request& request,
             std::string_view key, core::Micros cap);
   void voted(int node, Token token, const client::RequestTag& tag, core::Fencing kept, bool may_count);
+  // A vote that came as a notice: for the renewal that it answers.
+  void handed(int node, const core::Notice& notice, bool may_count);
 
   // ---- what a caller is told
   void granted(Process& process, const std::string& name, const client::Granted& lease,
@@ -46,6 +49,7 @@ class Observer {
 
   verify::Calls& calls() { return calls_; }
   verify::Progress& progress() { return progress_; }
+  verify::Turns& turns() { return turns_; }
   void fault(std::string text);
 
   // ---- at the end of a run
@@ -70,6 +74,7 @@ class Observer {
     core::Micros claimed_until{0};
     // As they ran at T0 of each round: an end is what they said, whatever stands still later.
     std::vector<ClockPair> clocks;
+    std::map<core::Round, client::RequestTag> renewals;  // of its place in line
     core::Micros true_end{0};
   };
   [[nodiscard]] verify::Promises::Word word(const Process& process, core::Instant end) const;
@@ -83,6 +88,7 @@ class Observer {
   verify::Promises promises_;
   verify::KeptTokens kept_;
   verify::Progress progress_;
+  verify::Turns turns_;
   std::map<Token, Lease> leases_;
   std::vector<std::string> faults_;
   bool two_holders_ = false;

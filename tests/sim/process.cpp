@@ -27,6 +27,7 @@ Process::Process(World& world, Observer& observer, std::vector<std::unique_ptr<S
   if (world.swarm.fenced_per_million > 0 && dice.coin())
     wall_error_ = Micros{dice.between(-7200000000, 7200000000)};
   links_.resize(servers.size());
+  ears_.resize(servers.size());
 }
 
 void Process::start() {
@@ -36,6 +37,9 @@ void Process::start() {
   config.guard = {world_.swarm.guard, world_.swarm.terms(), world_.swarm.grace};
   config.max_ttl = config.guard.on ? config.guard.terms.max_ttl : config.max_ttl;
   config.max_waiters_per_name = dice_.coin() ? 10000 : 2;
+  Dice luck = world_.dice_for(World::Luck::subscription, static_cast<std::uint64_t>(id_));
+  if (world_.swarm.line && (world_.calm() || !luck.chance(world_.swarm.line_off_per_million)))
+    config.waiter = core::Waiter{luck.next() | 1U};
   client_ = std::make_unique<client::Client>(*this, std::move(config));
   for (std::size_t i = 0; i < links_.size(); ++i) {
     links_[i].first_deadline = world_.queue.now() + world_.swarm.connect_timeout;
@@ -86,6 +90,8 @@ void Process::die() {
     link.connection->deafen();
     link.connection->sever(false);
   }
+  for (auto& ear : ears_)
+    if (ear.subscription != nullptr) std::exchange(ear.subscription, nullptr)->leave();
   client_.reset();
   readable_.clear();
   work_.clear();
@@ -98,7 +104,9 @@ core::Instant Process::now() {
 }
 
 client::Random Process::random() {
-  return {Token{static_cast<std::uint64_t>(id_) + 1, ++next_token_}, dice_.next()};
+  // Waiters tell owners apart by the low half, as it is of random tokens.
+  const auto self = static_cast<std::uint64_t>(id_) + 1;
+  return {Token{self, ++next_token_ * 1000 + self}, dice_.next()};
 }
 
 void Process::wake_at(std::optional<core::Instant> at) {

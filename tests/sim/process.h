@@ -17,11 +17,12 @@
 #include "sim/clock.h"
 #include "sim/observer.h"
 #include "sim/server.h"
+#include "sim/subscription.h"
 #include "sim/world.h"
 
 namespace redlock::sim {
 
-class Process final : public client::Host, public Listener {
+class Process final : public client::Host, public Listener, public Subscriber {
  public:
   Process(World& world, Observer& observer, std::vector<std::unique_ptr<Server>>& servers, int id);
 
@@ -54,6 +55,7 @@ class Process final : public client::Host, public Listener {
   void send(core::Node node, client::RequestTag tag, const core::Request& request, std::string_view key,
             core::Micros timeout_cap) override;
   void wake_at(std::optional<core::Instant> at) override;
+  void listen(core::Waiter waiter, bool wanted) override;
   void wake_at_turn_end() override { turn_end_wanted_ = true; }
   [[nodiscard]] client::Random random() override;
   void verify(core::Node node) override;
@@ -63,6 +65,11 @@ class Process final : public client::Host, public Listener {
   // ---- Listener
   void replied(std::uint64_t connection, std::uint64_t order, AnswerPtr answer) override;
   void ended(std::uint64_t connection) override;
+
+  // ---- Subscriber
+  void heard(std::uint64_t subscription, HeardPtr what) override;
+  void unheard(std::uint64_t subscription) override;
+  [[nodiscard]] std::vector<std::shared_ptr<Subscription>> subscriptions() const;
 
  private:
   struct Outstanding {
@@ -104,7 +111,16 @@ class Process final : public client::Host, public Listener {
   };
   // Something a socket has to say.
   struct Readable {
-    enum class Kind : std::uint8_t { reply, ended, connected, refused, unsent } kind = Kind::reply;
+    enum class Kind : std::uint8_t {
+      reply,
+      ended,
+      connected,
+      refused,
+      unsent,
+      notice,
+      listening,
+      deaf
+    } kind = Kind::reply;
     int node = 0;
     std::uint64_t connection = 0;
     std::uint64_t order = 0;
@@ -112,6 +128,13 @@ class Process final : public client::Host, public Listener {
     client::RequestTag tag;
     Ask ask = Ask::request;
     Cause why = Cause::none;  // unsent
+    HeardPtr heard;           // notice
+  };
+  // What listens to one server.
+  struct Ear {
+    std::shared_ptr<Subscription> subscription;
+    bool told = false;        // the client knows
+    std::uint64_t epoch = 0;  // of attempts to subscribe: the older ones are void
   };
 
   void run();
@@ -142,6 +165,13 @@ class Process final : public client::Host, public Listener {
   void on_verification(int node, core::Verification found, core::Instant asked);
   [[nodiscard]] core::Micros timeout_of(const Link& link, const Outstanding& what) const;
 
+  // process_line.cpp
+  void subscribe(int node, core::Micros delay);
+  void try_subscribe(int node);
+  void unsubscribe(std::size_t node);
+  void tell_listening(int node, bool listening);
+  void on_notice(int node, const Heard& heard);
+
   World& world_;
   Observer& observer_;
   std::vector<std::unique_ptr<Server>>& servers_;
@@ -152,6 +182,9 @@ class Process final : public client::Host, public Listener {
   core::Micros wall_error_{0};
   std::unique_ptr<client::Client> client_;
   std::vector<Link> links_;
+  std::vector<Ear> ears_;
+  core::Waiter waiter_ = core::kNobody;
+  bool listening_ = false;
   std::deque<Readable> readable_;
   std::deque<std::function<void()>> work_;
   bool turn_end_wanted_ = false;

@@ -25,7 +25,8 @@ RedisModel::Entry* RedisModel::find(Millis now, std::string_view key) {
   return &found->second;
 }
 
-core::Reply RedisModel::execute(core::Micros truth, const core::Request& request, std::string_view key) {
+core::Reply RedisModel::execute(core::Micros truth, const core::Request& request, std::string_view key,
+                                const Publish& publish) {
   const auto now = this->now(truth);
   Entry* entry = find(now, key);
   const auto held = [&] {
@@ -66,12 +67,16 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
       reply.fencing = std::max(raise(truth, request, key), core::Fencing{1});
       return reply;
     }
-    case RequestKind::release:
     case RequestKind::undo:
       if (entry == nullptr) return {ReplyKind::missing, Cause::missing};
       if (entry->owner != request.token) return {ReplyKind::held, Cause::held};
       data.keys.erase(data.keys.find(key));
       return {ReplyKind::granted};
+    case RequestKind::release:
+    case RequestKind::leave:
+      return leave({truth, now, request, key, publish});
+    case RequestKind::enter:
+      return enter({truth, now, request, key, publish});
   }
   return {};
 }
@@ -83,11 +88,12 @@ core::Fencing& RedisModel::counter(Millis now, std::string_view key) {
   return counter.value;
 }
 
-core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key) {
+core::Fencing RedisModel::count(core::Micros truth, const core::Request& request, std::string_view key,
+                                core::Fencing step) {
   const core::Fencing time = clock.read(truth).count();
   const core::Fencing slack = core::Micros{request.max_ttl}.count() / 4;
   core::Fencing& value = counter(now(truth), key);
-  value = std::max(value + 1, std::clamp(request.fencing, time - slack, time + slack));
+  value = std::max(value + step, std::clamp(request.fencing, time - slack, time + slack));
   return value;
 }
 

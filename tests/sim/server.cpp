@@ -1,6 +1,7 @@
 // See server.h.
 #include "sim/server.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace redlock::sim {
@@ -26,6 +27,25 @@ void Server::accept(std::shared_ptr<Connection> connection) {
   }
   std::erase_if(connections_, [](const auto& c) { return c->finished(); });
   connections_.push_back(std::move(connection));
+}
+
+void Server::listen(std::shared_ptr<Subscription> subscription) {
+  std::erase_if(subscriptions_, [](const auto& s) { return !s->counted(); });
+  subscriptions_.push_back(std::move(subscription));
+}
+
+// What is true of the node is judged when the key is handed over, as for a check behind a vote.
+bool Server::publish(core::Waiter waiter, const RedisModel::Message& message) {
+  HeardPtr what;
+  for (const auto& subscription : subscriptions_) {
+    if (subscription->waiter() != waiter || !subscription->counted()) continue;
+    if (what == nullptr) what = std::make_shared<const Heard>(Heard{message, may_vote()});
+    subscription->publish(what);
+  }
+  world_.trace(world_.queue.now(), "node", index_, "hands over", message.key, "token",
+               message.notice.token.high, message.notice.token.low,
+               what != nullptr ? "" : "(nobody listens)");
+  return what != nullptr;
 }
 
 void Server::arrived(Connection& connection, Flight flight) {
@@ -61,7 +81,10 @@ Answer Server::ask(Connection& connection, const Flight& flight) {
       } else if (demoted() && !writable_replica_) {
         answer.reply = {core::ReplyKind::failed, Cause::read_only};
       } else {
-        answer.reply = redis_.execute(now, flight.request, flight.key);
+        answer.reply = redis_.execute(now, flight.request, flight.key,
+                                      [this](core::Waiter waiter, const RedisModel::Message& message) {
+                                        return publish(waiter, message);
+                                      });
         answer.kept = redis_.kept_for(now, flight.request.token, flight.key);
         note_lateness(connection, flight);
       }
@@ -96,11 +119,13 @@ Answer Server::examine(const Connection& connection, const Flight& flight) {
   return answer;
 }
 
-// A key that was set when its ttl had passed since the send, by a connection that had ended.
+// A key that was set when its ttl had passed since the send, by a connection that had ended; or a place that
+// was taken when it would have been over.
 void Server::note_lateness(const Connection& connection, const Flight& flight) {
-  const bool sets =
-      flight.request.kind == core::RequestKind::acquire || flight.request.kind == core::RequestKind::extend;
-  if (sets && connection.severed() && world_.queue.now() - flight.sent > flight.request.ttl)
+  const auto& request = flight.request;
+  const bool sets = request.kind == core::RequestKind::acquire || request.kind == core::RequestKind::extend ||
+                    request.kind == core::RequestKind::enter;
+  if (sets && connection.severed() && world_.queue.now() - flight.sent > std::max(request.ttl, request.stay))
     world_.very_late.insert(flight.request.token);
 }
 

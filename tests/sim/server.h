@@ -13,6 +13,7 @@
 
 #include "sim/network.h"
 #include "sim/redis_model.h"
+#include "sim/subscription.h"
 #include "sim/world.h"
 
 namespace redlock::sim {
@@ -31,6 +32,7 @@ class Server {
 
   void accept(std::shared_ptr<Connection> connection);
   void arrived(Connection& connection, Flight flight);
+  void listen(std::shared_ptr<Subscription> subscription);
 
   void stop(core::Micros how_long);
   void crash(core::Micros how_long, Memory memory);
@@ -66,6 +68,7 @@ class Server {
   void come_up(Memory memory);
   void forget(std::string_view how);
   void take(RedisModel::Data data);
+  void note_later_ends();
   void promote();
   void evict_some();
   core::ServerId new_id();
@@ -73,6 +76,7 @@ class Server {
   [[nodiscard]] Answer examine(const Connection& connection, const Flight& flight);
   void note_lateness(const Connection& connection, const Flight& flight);
   void execute(Connection& connection, const Flight& flight);
+  bool publish(core::Waiter waiter, const RedisModel::Message& message);
   void resume();
   [[nodiscard]] core::Reply refusal();
 
@@ -91,6 +95,7 @@ class Server {
   core::Micros slow_by_{0};
   bool has_backlog_ = false;  // of replication: a second first replica changes nothing
   std::vector<std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Subscription>> subscriptions_;
 };
 
 }  // namespace redlock::sim

@@ -21,7 +21,13 @@ void Server::forget(std::string_view how) {
 // Keys that were deleted are here again, or live longer than whoever cleans up could know.
 void Server::take(RedisModel::Data data) {
   redis_.data = std::move(data);
+  note_later_ends();
+}
+
+void Server::note_later_ends() {
   for (const auto& [key, entry] : redis_.data.keys) world_.very_late.insert(entry.owner);
+  for (const auto& [key, wishes] : redis_.data.wishes)
+    for (const auto& [waiter, wish] : wishes.of) world_.very_late.insert(wish.token);
 }
 
 void Server::save() {
@@ -37,6 +43,8 @@ void Server::crash(Micros how_long, Memory memory) {
     c->sever(true);
   }
   connections_.clear();
+  for (auto& subscription : subscriptions_) subscription->sever(true);
+  subscriptions_.clear();
   world_.queue.after(how_long, [this, memory] { come_up(memory); });
 }
 
@@ -135,6 +143,8 @@ void Server::evict_some() {
   auto gone = static_cast<std::int64_t>(std::erase_if(data.keys, [&](const auto&) { return dice_.coin(); }));
   if (dice_.chance(300000)) gone += std::exchange(data.settles_until, std::nullopt) ? 1 : 0;
   gone += static_cast<std::int64_t>(std::erase_if(data.counters, [&](const auto&) { return dice_.coin(); }));
+  const auto some = [&](const auto&) { return dice_.coin(); };
+  gone += static_cast<std::int64_t>(std::erase_if(data.lines, some) + std::erase_if(data.wishes, some));
   if (dice_.chance(200000)) gone += std::exchange(data.mark, std::nullopt) ? 1 : 0;
   if (gone == 0) return;
   redis_.identity.evicted += gone;
@@ -152,7 +162,7 @@ void Server::step_clock(Micros by) {
     // Expired keys go by themselves, or when somebody asks for them.
     if (dice_.coin()) redis_.keys(now);
   } else {
-    for (const auto& [key, entry] : redis_.data.keys) world_.very_late.insert(entry.owner);
+    note_later_ends();
     world_.trace(now, "node", index_, "steps its clock back", settling ? "while it settles" : "");
   }
 }

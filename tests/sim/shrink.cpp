@@ -40,6 +40,12 @@ constexpr Feature kFeatures[] = {
     {"expiry", [](Swarm& s) { s.expire_per_million = 0; }},
     {"detaching", [](Swarm& s) { s.detach_per_million = 0; }},
     {"cancelling", [](Swarm& s) { s.cancel_per_million = 0; }},
+    {"line", [](Swarm& s) { s.line = false, s.crowd = 0; }},
+    {"line-off", [](Swarm& s) { s.line_off_per_million = 0; }},
+    {"late-notices", [](Swarm& s) { s.notice_late_most = 0us; }},
+    {"notices-twice", [](Swarm& s) { s.notice_twice_per_million = 0; }},
+    {"slow-subscriptions", [](Swarm& s) { s.subscribe_most = 0us; }},
+    {"crowd", [](Swarm& s) { s.crowd = 0; }},
     {"max-hold", [](Swarm& s) { s.max_hold_per_million = 0; }},
     {"different-ttls", [](Swarm& s) { s.ttl_low = s.ttl_high; }},
 };

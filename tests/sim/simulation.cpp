@@ -35,6 +35,7 @@ class Simulation {
     world_.queue.run_until(world_.swarm.faults_stop);
     for (auto& workload : workloads_) workload->wind_down();
     rest("calls", [this] { return idle(); });
+    crowd();
     probe();
     for (auto& workload : workloads_) workload->close();
     rest("clean-up", [this] { return quiet(); });
@@ -53,12 +54,12 @@ class Simulation {
                             dice_.between(world_.swarm.node_ppm_low, world_.swarm.node_ppm_high)};
     servers_.push_back(std::make_unique<Server>(world_, i, clock));
   }
-  void add_process() {
+  void add_process(bool calls = true) {
     processes_.push_back(
         std::make_unique<Process>(world_, observer_, servers_, static_cast<int>(processes_.size())));
     workloads_.push_back(std::make_unique<Workload>(world_, observer_, *processes_.back()));
     processes_.back()->start();
-    workloads_.back()->start();
+    if (calls) workloads_.back()->start();
   }
 
   void each_living(const std::function<void(Process&, Workload&)>& fn) {
@@ -84,6 +85,32 @@ class Simulation {
         return observer_.progress().stuck(what);
       }
     }
+  }
+
+  // Many who want one name, all of whom stand in line. Nodes may still settle when faults have stopped, and
+  // then somebody may have a majority of the keys and too few votes: so everybody first takes the name once,
+  // and all nodes vote.
+  void crowd() {
+    if (world_.swarm.crowd == 0 || servers_.size() > 5) return;
+    // Nor may they come where a clock was stepped and nobody has said so: see Faults::replace_after.
+    for (const auto& server : servers_)
+      while (server->stepped_unseen()) world_.queue.run_until(world_.queue.now() + Micros{100000});
+    const auto first = workloads_.size();
+    for (int i = 0; i < world_.swarm.crowd; ++i) {
+      add_process(false);
+      workloads_.back()->wind_down();
+    }
+    probe();
+    const auto limit = world_.queue.now() + kRest;
+    const auto all_vote = [this] {
+      return std::all_of(servers_.begin(), servers_.end(), [](const auto& s) { return s->may_vote(); });
+    };
+    while (!all_vote() && world_.queue.now() < limit)
+      world_.queue.run_until(world_.queue.now() + Micros{100000});
+    for (auto i = first; i < workloads_.size(); ++i) workloads_[i]->queue(world_.swarm.crowd_sections);
+    rest("the crowd", [&] {
+      return std::none_of(workloads_.begin(), workloads_.end(), [](const auto& w) { return w->queues(); });
+    });
   }
 
   void probe() {

@@ -142,6 +142,27 @@ void draw_callers(Dice& dice, Swarm& s) {
       dice.coin() ? dice.between(Micros{1ms}, Micros{s.ttl_high} * 2) : dice.between(Micros{100us}, 50ms);
 }
 
+// Dice of its own: the rest of a seed is as it would be without.
+void draw_line(Dice dice, Swarm& s) {
+  s.line = dice.chance(600000);
+  if (!s.line || s.creep_ppm != 0) return;
+  const std::uint32_t shares[] = {0, 0, 300000};
+  s.line_off_per_million = dice.pick(shares);
+  const Micros subscribe[] = {1ms, 50ms, 2s};
+  s.subscribe_most = dice.pick(subscribe);
+  const Micros late[] = {0us, 0us, 1ms, 50ms, 1s};
+  s.notice_late_most = dice.pick(late);
+  s.notice_twice_per_million = dice.chance(300000) ? 200000 : 0;
+  s.hush_every = sometimes(dice, 100ms, 3s);
+  if (dice.chance(60000)) {
+    s.crowd = static_cast<int>(dice.between(12, 30));
+  } else if (dice.chance(200000)) {
+    s.crowd = static_cast<int>(dice.between(2, 8));
+  }
+  const Micros holds[] = {100us, 2ms, 20ms};
+  s.crowd_hold = dice.pick(holds);
+}
+
 }  // namespace
 
 Swarm Swarm::draw(std::uint64_t seed) {
@@ -159,6 +180,7 @@ Swarm Swarm::draw(std::uint64_t seed) {
   draw_clocks(dice, s);
   draw_callers(dice, s);
   draw_guard(dice, s);
+  draw_line(Dice(seed ^ 0x11E0F3A17E85ULL), s);
   return s;
 }
 
@@ -188,7 +210,10 @@ std::string Swarm::describe() const {
       << " evict_us=" << us(evict_every) << " step_us=" << us(step_every) << " slew_us=" << us(slew_every)
       << " slow_us=" << us(slow_every) << " freeze_us=" << us(freeze_every) << " creep_ppm=" << creep_ppm
       << " split_ppm=" << split_per_million << " timer_lost_ppm=" << timer_lost_per_million
-      << " timer_lost_us=" << us(timer_lost_most);
+      << " timer_lost_us=" << us(timer_lost_most) << " line=" << line
+      << " line_off_ppm=" << line_off_per_million << " subscribe_us=" << us(subscribe_most)
+      << " notice_late_us=" << us(notice_late_most) << " notice_twice_ppm=" << notice_twice_per_million
+      << " hush_us=" << us(hush_every) << " crowd=" << crowd << " crowd_hold_us=" << us(crowd_hold);
   return out.str();
 }
 

@@ -71,6 +71,18 @@ struct Swarm {
     return {static_cast<std::uint8_t>(nodes), max_ttl, core::Deployment("sim")};
   }
 
+  // the line
+  bool line = false;                       // processes may stand in it,
+  bool judge_turns = false;                // and when their turn comes is looked at as well (L5)
+  std::uint32_t line_off_per_million = 0;  // but these do not, as long as there are faults
+  core::Micros subscribe_most{0};
+  core::Micros notice_late_most{0};
+  std::uint32_t notice_twice_per_million = 0;
+  core::Micros hush_every{0};  // a subscription ends
+  int crowd = 0;               // processes that come when faults have stopped and queue for one name
+  int crowd_sections = 3;      // of each
+  core::Micros crowd_hold{0};
+
   // clocks, in parts per million; together within the protocol's ttl/100
   std::int64_t client_ppm_low = 0, client_ppm_high = 0;
   std::int64_t node_ppm_low = 0, node_ppm_high = 0;

@@ -94,6 +94,7 @@ void Workload::call(std::size_t who, const std::string& name, const AcquireOptio
     if (in_call_) observer_.fault("L2: lost was called from inside a call");
     observer_.lost(process_, actors_[who].token);
     actors_[who].holds = false;
+    if (actors_[who].sections > 0) return next_section(who);
     think(who);
   };
   auto done = [this, who, id, options, probe](expected<client::Granted, Error> result) {
@@ -136,6 +137,10 @@ void Workload::plan_hold(std::size_t who) {
   auto& actor = actors_[who];
   const auto& s = world_.swarm;
   ++actor.turn;
+  if (actor.sections > 0) {
+    observer_.turns().granted(actor.name, process_.name(), process_.truth());
+    return later(dice_.skewed(s.crowd_hold), who, &Workload::release);
+  }
   if (winding_down_) {
     if (dice_.coin()) return release(who);
     return later(Micros{1000}, who, &Workload::release);
@@ -188,7 +193,15 @@ void Workload::release(std::size_t who) {
   process_.client().release(actor.call,
                             [this, id](Released, const std::vector<NodeReport>&) { answered(id); });
   in_call_ = false;
+  if (actor.sections > 0) return next_section(who);
   think(who);
+}
+
+void Workload::next_section(std::size_t who) {
+  auto& actor = actors_[who];
+  ++actor.turn;
+  observer_.turns().ended(actor.name, process_.name(), process_.truth());
+  if (--actor.sections > 0) later(dice_.skewed(Micros{1000}), who, &Workload::stand);
 }
 
 void Workload::cancel(std::size_t who) {
@@ -225,6 +238,26 @@ void Workload::probe() {
       call(i, "n" + std::to_string(i), options, true);
     }
   });
+}
+
+void Workload::queue(int sections) {
+  winding_down_ = true;
+  actors_.resize(1);
+  actors_[0].sections = sections;
+  process_.post(world_.queue.now(), [this] { stand(0); });
+}
+
+void Workload::stand(std::size_t who) {
+  AcquireOptions options;
+  options.ttl = world_.swarm.guard ? std::min(world_.swarm.max_ttl, Millis{5000}) : Millis{5000};
+  options.watchdog = process_.id() % 2 == 0;
+  options.fencing = world_.swarm.in_order();  // else a majority may never have one counter
+  observer_.turns().waits("n0", process_.name(), process_.truth());
+  call(who, "n0", options, false);
+}
+
+bool Workload::queues() const {
+  return std::any_of(actors_.begin(), actors_.end(), [](const Actor& a) { return a.sections > 0; });
 }
 
 void Workload::close() {

@@ -23,10 +23,13 @@ class Workload {
   void wind_down();
   // One call on every name that must succeed, since faults have stopped; given back at once.
   void probe();
+  // Queues for one name, so many times, as one of a crowd.
+  void queue(int sections);
   void close();
 
   // No call waits for its answer and nobody holds anything.
   [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool queues() const;
   [[nodiscard]] bool closed() const { return closed_; }
 
  private:
@@ -37,6 +40,7 @@ class Workload {
     std::string name;
     core::Millis ttl{0};
     bool holds = false;
+    int sections = 0;  // that it still queues for, as one of a crowd
     int calls = 0;
     std::uint64_t turn = 0;  // what was planned for an earlier call is void
     std::optional<verify::Calls::Id> cancel;
@@ -46,6 +50,8 @@ class Workload {
   void acquire(std::size_t who);
   void on_granted(std::size_t who, const client::Granted& grant, const AcquireOptions& options);
   void plan_hold(std::size_t who);
+  void stand(std::size_t who);
+  void next_section(std::size_t who);
   void extend(std::size_t who);
   void adopt(std::size_t who);
   void release(std::size_t who);

@@ -19,7 +19,7 @@ struct World {
 
   // Everybody has dice of their own: what is taken out of a run, to make its history shorter, leaves the luck
   // of the rest alone.
-  enum class Luck : std::uint8_t { process, callers, server, connection, nodes, fault };
+  enum class Luck : std::uint8_t { process, callers, server, connection, nodes, fault, subscription };
   [[nodiscard]] Dice dice_for(Luck what, std::uint64_t which, std::uint64_t nth = 0) const {
     Dice mixed(seed ^ (static_cast<std::uint64_t>(what) + 1) * 0xD6E8FEB86659FD93ULL);
     Dice again(mixed.next() ^ (which + 1) * 0xA5CB9243F0AEF1E5ULL);

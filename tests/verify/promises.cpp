@@ -37,7 +37,8 @@ bool Promises::sent(const std::string& who, TokenId token, const Request& reques
     fault_("a node may take longer than ttl/4: " + std::to_string(request.timeout.count()) + " us");
   if (!lease.rounds.empty() && lease.rounds.back().id == request.round) return false;
   const TrueTime life = request.ttl - drift(request.ttl);
-  lease.rounds.push_back({request.round, {request.sent.boot + life, request.sent.raw + life}, {}});
+  const bool stands = request.kind == Kind::stand;
+  lease.rounds.push_back({request.round, stands, {request.sent.boot + life, request.sent.raw + life}, {}});
   return true;
 }
 
@@ -54,6 +55,16 @@ Promises::Lease* Promises::find(const std::string& who, TokenId token, std::stri
   return nullptr;
 }
 
+// Whether a quorum of votes is good until `end`: of this round alone, or, in line, of all rounds together.
+bool Promises::carries(const Lease& lease, const Round& round, const TwoClocks& end) const {
+  if (!round.stands) return round.votes.size() >= quorum_;
+  std::set<int> votes;
+  for (const auto& other : lease.rounds)
+    if (other.stands && beyond(end, other.promise) == TrueTime{0})
+      votes.insert(other.votes.begin(), other.votes.end());
+  return votes.size() >= quorum_;
+}
+
 Promises::Source Promises::learn_end(const std::string& who, Lease& lease, const Word& word,
                                      std::string_view what) {
   const auto& rounds = lease.rounds;
@@ -67,7 +78,7 @@ Promises::Source Promises::learn_end(const std::string& who, Lease& lease, const
   // An old end stays in force; a new one is the word of a round, and the first that may have given it did.
   source.in_force = lease.held && word.end == lease.end;
   const auto by = std::find_if(rounds.begin(), rounds.end(),
-                               [&](const Round& r) { return allows(r) && r.votes.size() >= quorum_; });
+                               [&](const Round& r) { return allows(r) && carries(lease, r, word.end); });
   if (by != rounds.end()) source.round = static_cast<std::size_t>(by - rounds.begin());
   if (!source.in_force && !source.round)
     fault_("S7: " + who + " " + std::string(what) + " by a round without a quorum of votes that count");

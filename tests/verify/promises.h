@@ -1,7 +1,8 @@
 // What holders are promised and told, rule by rule: S2 (no end beyond T0 + ttl − drift of the round that won,
 // and some validity left at the grant), S3 (an extension neither shortens nor revives, and nothing raises a
 // key's life after its clean-up began), S4 (nobody sends for a token of another), S7 (a round promises
-// something only with a quorum of votes that may count), L4 (the holder hears of the end). Written out here
+// something only with a quorum of votes that may count; rounds of one stay in line do so together, each vote
+// until its own end), L4 (the holder hears of the end). Written out here
 // and not taken from the core: a rule must not break together with its check.
 //
 // Two kinds of time: what the holder's two clocks read, and its own time, true time less what was taken from
@@ -49,8 +50,9 @@ class Promises {
   };
   enum class Kind : unsigned char {
     vote,     // acquire, extend: promises a life
+    stand,    // the same of a place in line: its votes count together with those of other such rounds
     confirm,  // raises a counter under a key, promises nothing
-    clean_up  // release, undo
+    clean_up  // release, undo, leave
   };
   struct Request {
     Kind kind = Kind::vote;
@@ -95,6 +97,7 @@ class Promises {
  private:
   struct Round {
     RoundId id;
+    bool stands = false;
     TwoClocks promise;  // the latest end, on each clock by itself
     std::set<int> votes;
   };
@@ -108,6 +111,7 @@ class Promises {
     TrueTime due{0};
   };
   Lease* find(const std::string& who, TokenId token, std::string_view what);
+  [[nodiscard]] bool carries(const Lease& lease, const Round& round, const TwoClocks& end) const;
   Source learn_end(const std::string& who, Lease& lease, const Word& word, std::string_view what);
 
   std::size_t quorum_;

@@ -52,6 +52,56 @@ TEST_F(PromisesTest, AGrantByAQuorumAtTheLatestEndIsFine) {
   expect("");
 }
 
+// Two renewals of a place, a second apart, of which each has one vote: good until the earlier one's end.
+TEST_F(PromisesTest, VotesOfOneStayInLineCountTogetherUntilTheirOwnEnds) {
+  send(Kind::stand, 1, 1s);
+  send(Kind::stand, 2, 2s);
+  promises_.voted(kToken, {1, 1, 1}, 0, true);
+  promises_.voted(kToken, {1, 1, 2}, 1, true);
+  promises_.granted("p", kToken, word(1s + kLife, 3s), 0us);
+  expect("");
+}
+
+TEST_F(PromisesTest, S7CatchesAStayWhoseEarlierVoteIsTakenForALaterOne) {
+  send(Kind::stand, 1, 1s);
+  send(Kind::stand, 2, 2s);
+  promises_.voted(kToken, {1, 1, 1}, 0, true);
+  promises_.voted(kToken, {1, 1, 2}, 1, true);
+  promises_.granted("p", kToken, word(1s + kLife + 1us, 3s), 0us);
+  expect("S7");
+}
+
+// One node's votes for two renewals are one vote.
+TEST_F(PromisesTest, S6CountsNodesAndNotRenewals) {
+  send(Kind::stand, 1, 1s);
+  send(Kind::stand, 2, 2s);
+  promises_.voted(kToken, {1, 1, 1}, 0, true);
+  promises_.voted(kToken, {1, 1, 2}, 0, true);
+  promises_.granted("p", kToken, word(1s + kLife, 3s), 0us);
+  expect("S7");
+}
+
+// An extension is a round of its own, however many votes the stay had.
+TEST_F(PromisesTest, S3CatchesAnExtensionByVotesOfTheStay) {
+  send(Kind::stand, 1, 1s);
+  promises_.voted(kToken, {1, 1, 1}, 0, true);
+  promises_.voted(kToken, {1, 1, 1}, 1, true);
+  promises_.granted("p", kToken, word(1s + kLife, 2s), 0us);
+  send(Kind::vote, 2, 3s);
+  promises_.voted(kToken, {1, 1, 2}, 2, true);
+  promises_.extended("p", kToken, word(3s + kLife, 4s));
+  expect("S7");
+}
+
+// Handed over by a node that had forgotten.
+TEST_F(PromisesTest, S7CatchesANoticeThatMayNotCount) {
+  send(Kind::stand, 1, 1s);
+  promises_.voted(kToken, {1, 1, 1}, 0, true);
+  promises_.voted(kToken, {1, 1, 1}, 1, false);
+  promises_.granted("p", kToken, word(1s + kLife, 2s), 0us);
+  expect("S7");
+}
+
 TEST_F(PromisesTest, S2CatchesAMicrosecondTooMuch) {
   send(Kind::vote, 1, 1s);
   votes(1, 3);

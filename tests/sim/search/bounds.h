@@ -8,7 +8,7 @@
 namespace redlock::search {
 
 inline constexpr int kMostClients = 3;
-inline constexpr int kNodes = 3;
+inline constexpr int kMostNodes = 4;
 
 // How a node loses its memory.
 enum class LossKind : std::uint8_t {
@@ -23,6 +23,7 @@ constexpr std::uint8_t bit(LossKind kind) {
 
 struct Bounds {
   std::array<std::uint8_t, kMostClients> calls{1, 1, 0};
+  std::uint8_t nodes = 3;
   // The first so many clients extend; the others do not.
   std::uint8_t watchdogs = 0;
   // C is reduced: it asks a majority in one moment, deletes at once, and holds until it must give up.
@@ -41,10 +42,19 @@ struct Bounds {
   std::uint8_t jump_ticks = 5;
   std::uint8_t looks = 0;  // verifications and what follows from them, by the clients themselves
   bool prompt = false;     // answers that can only help are heard at once, see Model::matters
-  bool apart = false;      // anything may happen between a vote and the check behind it
+  // The line.
+  bool line = false;            // A and B stand in it, and C asks once
+  bool held = false;            // A has it when the search begins
+  std::uint8_t stay_ticks = 8;  // how long a node keeps a place
+  std::uint8_t hushes = 0;      // subscriptions that end, with the notices on them
+  std::uint8_t echoes = 0;      // notices that are heard and come once more
+  std::uint8_t deaths = 0;      // clients that end while they wait or hold
+  std::uint8_t cancels = 0;     // clients that leave the line
+  bool apart = false;           // anything may happen between a vote and the check behind it
   // Broken on purpose.
   std::uint8_t settle_ticks = 4;
   bool restart_shorter = false;  // settling that is begun again ends sooner
+  bool promises_more = false;    // a key that is handed over lives a tick less than was asked for
   bool check_first = false;      // with `apart`: the check is executed before the vote
 };
 

@@ -22,18 +22,20 @@ void Model::begin_call(State& state, int client) const {
   auto& caller = state.callers[at(client)];
   ++caller.calls;
   core::Session::Setup setup;
-  setup.nodes = kNodes;
+  setup.nodes = bounds_.nodes;
   setup.ttl = kTtl;
-  setup.once = true;
+  const bool line = bounds_.line && !reduced(client);
+  setup.once = !line;
+  setup.line = line;
   setup.watchdog = client < bounds_.watchdogs;
   caller.session = core::Session(setup);
-  step_session(state, client, {.kind = EventKind::begin});
+  step_session(state, client, {.kind = EventKind::begin, .flag = line});
 }
 
 // A reduced client reaches some nodes at the moment when it asks, and the others never.
 void Model::begin_reduced(State& state, int client, unsigned reached) const {
   begin_call(state, client);
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < bounds_.nodes; ++n) {
     auto& link = state.callers[at(client)].links[at(n)];
     const bool reaches = (reached >> static_cast<unsigned>(n) & 1U) != 0;
     while (reaches && !link.to_node.empty()) execute(state, client, n, link.to_node.pop(), true);
@@ -44,7 +46,7 @@ void Model::begin_reduced(State& state, int client, unsigned reached) const {
 // And what a reduced client deletes is deleted at once.
 void Model::clean_reduced(State& state, int client) const {
   hear_idle(state, client);
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < bounds_.nodes; ++n) {
     auto& link = state.callers[at(client)].links[at(n)];
     while (!link.to_node.empty() && link.to_node.first().asker.machine == Machine::cleaning) {
       execute(state, client, n, link.to_node.pop(), true);
@@ -81,15 +83,17 @@ void Model::run(State& state, int client, const core::Actions& actions) const {
       case core::ActionKind::want_attempt: {
         core::Event attempt;
         attempt.kind = EventKind::attempt;
-        attempt.token = Token{static_cast<std::uint64_t>(client) + 1, caller.calls};
+        attempt.token = Token{static_cast<std::uint64_t>(client) + 1, ++caller.tokens};
+        attempt.nodes = core::NodeSet::first(bounds_.nodes);
         step_session(state, client, attempt);
         break;
       }
       case core::ActionKind::clean: {
-        const std::size_t slot = caller.cleans[0] ? 1 : 0;
-        REDLOCK_ASSERT(!caller.cleans[slot]);
+        const auto idle = std::find(caller.cleans.begin(), caller.cleans.end(), false);
+        const auto slot = static_cast<std::size_t>(idle - caller.cleans.begin());
+        REDLOCK_ASSERT(slot < caller.cleans.size());
         core::Actions more;
-        caller.cleaning[slot] = core::Release(kNodes, action.request.token, action.request.kind,
+        caller.cleaning[slot] = core::Release(bounds_.nodes, action.request.token, action.request.kind,
                                               action.request.ttl, action.trail, now(state), more);
         caller.cleans[slot] = true;
         for (const auto& next : more) send(state, client, next, cleaner(slot));
@@ -110,6 +114,8 @@ void Model::send(State& state, int client, const core::Action& action, const Ask
   word.kind = action.request.kind;
   word.heal = action.request.heal;
   word.sent = read_clock(state);
+  word.renewal = static_cast<std::uint8_t>(action.request.renewal);
+  word.arrival = static_cast<std::uint8_t>(action.request.arrival);
   word.owner = {static_cast<std::uint8_t>(action.request.token.high),
                 static_cast<std::uint8_t>(action.request.token.low)};
   Word check = word;
@@ -132,7 +138,16 @@ void Model::execute(State& state, int client, int n, const Word& word, bool answ
   answer.ask = word.ask;
   answer.asker = word.asker;
   const bool vote = word.ask == Ask::request && core::is_vote(word.kind);
-  if (word.ask == Ask::request) answer.kind = node.execute(word.kind, word.heal, word.owner);
+  if (word.ask == Ask::request) {
+    Owner handed;
+    if (word.kind == core::RequestKind::enter) {
+      answer.kind = node.enter({word.owner, word.renewal, word.arrival, state.at.tick}, bounds_, handed,
+                               answer.standing);
+    } else {
+      answer.kind = node.execute(word.kind, word.heal, word.owner, bounds_, handed);
+    }
+    if (handed != Owner{}) tell(state, n, handed);
+  }
   if (word.ask == Ask::mend) answer.mended = node.mend(word.order, bounds_);
   if (!answers) return;
   const bool looks = word.ask == Ask::check || word.ask == Ask::verify || (vote && bounds_.guard);
@@ -141,6 +156,32 @@ void Model::execute(State& state, int client, int n, const Word& word, bool answ
     execute_apart(link, vote, answer);
   } else {
     link.to_client.push(answer);
+  }
+}
+
+// Of those who died nobody has heard yet.
+void Model::tell(State& state, int n, Owner handed) const {
+  const auto& node = state.at.nodes[at(n)];
+  auto& caller = state.callers[at(handed.client - 1)];
+  if (caller.dead) return;
+  Note note{handed.call, node.handed_renewal, {}};
+  if (bounds_.guard) note.look = node.look(0, read_clock(state));
+  if (concerns(state, handed.client - 1, note)) caller.links[at(n)].notes.push(note);
+}
+
+// It ends, with its connections; what it had sent is executed, or not.
+void Model::die(State& state, int client) const {
+  auto& caller = state.callers[at(client)];
+  caller.dead = true;
+  caller.calls = bounds_.calls[at(client)];
+  caller.session = core::Session();
+  caller.cleans = {};
+  for (int n = 0; n < bounds_.nodes; ++n) {
+    auto& link = caller.links[at(n)];
+    snap_words(link);
+    link.to_node.count = link.to_client.count = link.unanswered.count = link.notes.count = 0;
+    link.half = {};
+    link.dead = false;
   }
 }
 
@@ -158,10 +199,11 @@ void Model::execute_apart(Link& link, bool vote, const Answer& answer) const {
 }
 
 void Model::hear_idle(State& state, int client) const {
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < bounds_.nodes; ++n) {
     auto& link = state.callers[at(client)].links[at(n)];
     while (!link.to_client.empty() && !matters(state, client, link.to_client.first()))
       hear(state, client, n, link.to_client.pop());
+    while (!link.notes.empty() && !concerns(state, client, link.notes.first())) link.notes.pop();
   }
 }
 
@@ -183,7 +225,7 @@ bool Model::matters(const State& state, int client, const Answer& answer) const 
   if (answer.asker.machine != Machine::session) return false;
   const auto& caller = state.callers[at(client)];
   const auto& session = caller.session;
-  if (answer.asker.which != caller.calls || session.phase() == Phase::ended) return false;
+  if (answer.asker.which != caller.calls || caller.dead || session.phase() == Phase::ended) return false;
   if (session.phase() != Phase::held) return !bounds_.prompt;
   if (core::remaining(session.valid_until(), now(state)) <= core::kSignalMargin) return true;
   if (bounds_.prompt && answer.kind == ReplyKind::granted) return false;
@@ -208,7 +250,7 @@ void Model::deliver(State& state, int client, int node, const Asker& asker, cons
     caller.cleans[asker.which] = !cleaning.done();
     return;
   }
-  if (asker.which != caller.calls) return;
+  if (asker.which != caller.calls || caller.dead) return;
   core::Event event;
   event.kind = EventKind::reply;
   event.node = core::node_at(node);
@@ -218,12 +260,15 @@ void Model::deliver(State& state, int client, int node, const Asker& asker, cons
 }
 
 // What had not been executed may still be.
-void Model::snap(State& state, int client, int node) const {
-  auto& link = state.callers[at(client)].links[at(node)];
+void Model::snap_words(Link& link) {
   link.orphans.count = 0;
   link.to_node.each([&](const Word& word) {
     if (word.ask == Ask::request || word.ask == Ask::mend) link.orphans.push(word);
   });
+}
+
+void Model::snap(State& state, int client, int node) const {
+  snap_words(state.callers[at(client)].links[at(node)]);
   reconnect(state, client, node);
 }
 

@@ -33,7 +33,7 @@ class Mixer {
 // a state in which they have changed places goes on alike.
 class Hasher {
  public:
-  explicit Hasher(Instant now) : now_(now) {}
+  Hasher(Instant now, int nodes) : now_(now), count_(nodes) {}
 
   void operator()(const Instant& at) {
     const Micros left = std::max(at.boot - now_.boot, -3 * Micros{kTtl});
@@ -48,7 +48,7 @@ class Hasher {
     here().mix(token.low);
   }
   void operator()(const core::NodeSet& set) {
-    for (int n = 0; n < kNodes; ++n)
+    for (int n = 0; n < count_; ++n)
       nodes_[static_cast<std::size_t>(n)].mix(set.has(core::node_at(n)) ? 1 : 0);
   }
   void operator()(const core::Tally& tally) {
@@ -68,16 +68,17 @@ class Hasher {
   }
   template <class Fn>
   void of_node(core::Node node, Fn&& fn) {
-    if (core::index(node) >= kNodes) return;
+    if (core::index(node) >= count_) return;
     node_ = &nodes_[static_cast<std::size_t>(core::index(node))];
     fn();
     node_ = nullptr;
   }
   [[nodiscard]] std::uint64_t value() {
-    std::array<std::uint64_t, kNodes> each{};
-    for (std::size_t n = 0; n < kNodes; ++n) each[n] = nodes_[n].value();
+    std::array<std::uint64_t, kMostNodes> each;
+    each.fill(UINT64_MAX);  // behind those that there are
+    for (std::size_t n = 0; n < static_cast<std::size_t>(count_); ++n) each[n] = nodes_[n].value();
     std::sort(each.begin(), each.end());
-    for (const auto hash : each) all_.mix(hash);
+    for (std::size_t n = 0; n < static_cast<std::size_t>(count_); ++n) all_.mix(each[n]);
     return all_.value();
   }
 
@@ -85,8 +86,9 @@ class Hasher {
   Mixer& here() { return node_ != nullptr ? *node_ : all_; }
 
   Instant now_;
+  int count_;
   Mixer all_;
-  std::array<Mixer, kNodes> nodes_;
+  std::array<Mixer, kMostNodes> nodes_;
   Mixer* node_ = nullptr;
 };
 
@@ -155,11 +157,22 @@ void mix(Hasher& h, const Look& look) {
   h(look.mark);
 }
 
+void mix(Hasher& h, const Standing& standing) {
+  h(standing.arrival);
+  if (standing.arrival == 0) return;
+  h(standing.rank);
+  h(standing.left);
+  h(standing.after);
+  h(standing.holder.client);
+  h(standing.holder.call);
+}
+
 void mix(Hasher& h, const Answer& answer) {
   h(answer.ask);
   mix(h, answer.asker);
   h(answer.kind);
   h(answer.mended);
+  mix(h, answer.standing);
   mix(h, answer.look);
 }
 
@@ -173,6 +186,8 @@ void mix_words(Hasher& h, const Words& words) {
     h(word.sent);
     h(word.owner.client);
     h(word.owner.call);
+    h(word.renewal);
+    h(word.arrival);
     if (word.ask != Ask::mend) return;
     h(word.order.settle);
     h(word.order.again);
@@ -189,6 +204,12 @@ void mix(Hasher& h, const Link& link) {
   h(link.unanswered.count);
   link.unanswered.each([&](const Asker& asker) { mix(h, asker); });
   mix(h, link.half);
+  h(link.notes.count);
+  link.notes.each([&](const Note& note) {
+    h(note.call);
+    h(note.renewal);
+    mix(h, note.look);
+  });
   h(link.dead);
 }
 
@@ -197,6 +218,15 @@ void mix(Hasher& h, const Node& node) {
   if (node.ticks > 0) {
     h(node.owner.client);
     h(node.owner.call);
+    const bool handed = node.heir == node.owner;
+    h(handed ? node.heir_came : std::uint8_t{0});
+  }
+  for (const auto& place : node.places) {
+    h(place.arrival);
+    if (place.arrival == 0) continue;
+    h(place.call);
+    h(place.renewal);
+    h(place.ticks);
   }
   h(node.settling);
   h(node.self);
@@ -209,15 +239,19 @@ void mix(Hasher& h, const Node& node) {
 }  // namespace
 
 std::uint64_t Model::fingerprint(State& state) const {
-  Hasher h(now(state));
+  Hasher h(now(state), bounds_.nodes);
   const auto& at = state.at;
-  for (const auto spent :
-       {at.tick, at.breaks, at.timeouts, at.losses, at.outages, at.alarms, at.jumps, at.looks})
+  for (const auto spent : {at.tick, at.breaks, at.timeouts, at.losses, at.outages, at.alarms, at.jumps,
+                           at.looks, at.hushes, at.echoes, at.deaths, at.cancels})
     h(spent);
   for (std::size_t c = 0; c < kMostClients; ++c) {
     if (!takes_part(static_cast<int>(c))) continue;
     auto& caller = state.callers[c];
     h(caller.calls);
+    if (bounds_.line) {
+      h(caller.tokens);
+      h(caller.dead);
+    }
     caller.session.visit(h);
     // While connections live every clean-up is answered once and for all, and never sends again: it has no
     // future but its messages.
@@ -234,7 +268,7 @@ std::uint64_t Model::fingerprint(State& state) const {
       state.guards[c].visit(guard);
     }
   }
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < bounds_.nodes; ++n) {
     h.of_node(core::node_at(n), [&] {
       mix(h, at.nodes[static_cast<std::size_t>(n)]);
       for (std::size_t c = 0; c < kMostClients; ++c)

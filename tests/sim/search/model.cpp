@@ -30,13 +30,23 @@ bool begun(const State& state) {
 
 void Model::begin(State& state) const {
   state = State{};
-  if (!bounds_.guard) return;
+  if (bounds_.guard) introduce_all(state);
+  if (!bounds_.held) return;
+  begin_call(state, 0);
+  for (int n = 0; n < bounds_.nodes; ++n) {
+    auto& link = state.callers[0].links[at(n)];
+    while (!link.to_node.empty()) execute(state, 0, n, link.to_node.pop(), true);
+    while (!link.to_client.empty()) hear(state, 0, n, link.to_client.pop());
+  }
+}
+
+void Model::introduce_all(State& state) const {
   for (int c = 0; c < kMostClients; ++c) {
     core::Guard::Setup setup;
     setup.on = true;
-    setup.terms = {kNodes, kTtl, core::Deployment("search")};
+    setup.terms = {bounds_.nodes, kTtl, core::Deployment("search")};
     state.guards[at(c)] = core::Guard(setup);
-    for (int n = 0; n < kNodes; ++n) introduce(state, c, n);
+    for (int n = 0; n < bounds_.nodes; ++n) introduce(state, c, n);
   }
 }
 
@@ -58,7 +68,7 @@ void Model::steps(const State& state, std::vector<Step>& out) const {
   for (int c = 0; c < kMostClients; ++c)
     if (takes_part(c)) client_steps(state, c, out);
   bool any = false;
-  for (int n = 0; n < kNodes; ++n) {
+  for (int n = 0; n < bounds_.nodes; ++n) {
     node_steps(state, n, out);
     any = any || may_lose(state, n);
   }
@@ -73,13 +83,21 @@ void Model::client_steps(const State& state, int c, std::vector<Step>& out) cons
   const auto& caller = state.callers[at(c)];
   const auto phase = caller.session.phase();
   // Where A and B are alike, the first of them to call is A.
-  const bool alike = bounds_.calls[0] == bounds_.calls[1] && bounds_.watchdogs != 1;
+  const bool alike = !bounds_.line && bounds_.calls[0] == bounds_.calls[1] && bounds_.watchdogs != 1;
   const bool second = alike && c == 1 && !begun(state);
+  if (caller.dead) {
+    for (int n = 0; n < bounds_.nodes; ++n) link_steps(state, c, n, out);
+    return;
+  }
   if ((phase == Phase::idle || phase == Phase::ended) && caller.calls < bounds_.calls[at(c)] && !second) {
     if (!reduced(c)) out.push_back(step(StepKind::begin, c, 0));
     for (const int reached : {3, 5, 6, 7})
       if (reduced(c)) out.push_back(step(StepKind::begin, c, 0, reached));
   }
+  const bool waits = caller.session.stands_in_line();
+  if (waits && state.at.cancels < bounds_.cancels) out.push_back(step(StepKind::cancel, c, 0));
+  if ((waits || phase == Phase::held) && !reduced(c) && state.at.deaths < bounds_.deaths)
+    out.push_back(step(StepKind::die, c, 0));
   if (phase == Phase::held && !reduced(c) && !bounds_.keep) out.push_back(step(StepKind::release, c, 0));
   bool wakes = due(caller.session.deadline(now(state)), now(state));
   for (std::size_t i = 0; i < caller.cleans.size(); ++i)
@@ -87,7 +105,7 @@ void Model::client_steps(const State& state, int c, std::vector<Step>& out) cons
   if (wakes) out.push_back(step(StepKind::wake, c, 0));
   if (bounds_.guard && state.at.looks < bounds_.looks && !reduced(c) && worth_a_look(state))
     out.push_back(step(StepKind::glance, c, 0));
-  for (int n = 0; n < kNodes; ++n) link_steps(state, c, n, out);
+  for (int n = 0; n < bounds_.nodes; ++n) link_steps(state, c, n, out);
 }
 
 // A node that is as it was teaches nobody anything.
@@ -105,6 +123,11 @@ void Model::link_steps(const State& state, int c, int n, std::vector<Step>& out)
     out.push_back(step(StepKind::orphan_lost, c, n));
   }
   if (link.dead) out.push_back(step(StepKind::notice, c, n));
+  if (!link.notes.empty()) {
+    out.push_back(step(StepKind::hear_note, c, n));
+    if (state.at.hushes < bounds_.hushes) out.push_back(step(StepKind::hush, c, n));
+    if (state.at.echoes < bounds_.echoes) out.push_back(step(StepKind::echo, c, n));
+  }
   if (link.unanswered.empty() || link.unanswered.first().machine != Machine::session) return;
   if (state.at.breaks < bounds_.breaks && link.orphans.empty() && !link.dead)
     out.push_back(step(StepKind::snap, c, n));
@@ -131,7 +154,7 @@ bool Model::may_lose(const State& state, int n) const {
   if (node.settling > 0) return true;
   if (node.ticks == 0) return false;
   const auto& owner = state.callers[at(node.owner.client - 1)];
-  return owner.calls == node.owner.call && owner.session.phase() != Phase::ended;
+  return owner.tokens == node.owner.call && !owner.dead && owner.session.phase() != Phase::ended;
 }
 
 // By somebody outside, if it changes anything. A node that would not have settled when the search ends does
@@ -181,6 +204,23 @@ void Model::client_step(State& state, const Step& step) const {
     case StepKind::orphan_lost:
       link.orphans.count = 0;
       return;
+    case StepKind::hear_note:
+      hear_note(state, c, n, link.notes.pop());
+      return;
+    case StepKind::echo:
+      ++state.at.echoes;
+      hear_note(state, c, n, Note(link.notes.first()));
+      return;
+    case StepKind::hush:
+      ++state.at.hushes;
+      link.notes.count = 0;
+      return;
+    case StepKind::die:
+      ++state.at.deaths;
+      return die(state, c);
+    case StepKind::cancel:
+      ++state.at.cancels;
+      return step_session(state, c, {.kind = EventKind::cancel});
     case StepKind::glance:
       ++state.at.looks;
       return glance(state, c);
@@ -216,7 +256,7 @@ void Model::node_step(State& state, const Step& step) const {
       break;
     case StepKind::outage:
       ++state.at.outages;
-      for (int n = 0; n < kNodes; ++n) lose(state, n, static_cast<LossKind>(step.extra));
+      for (int n = 0; n < bounds_.nodes; ++n) lose(state, n, static_cast<LossKind>(step.extra));
       break;
     default:
       break;
@@ -244,7 +284,8 @@ bool Model::settled(const State& state) const {
   int in_play = 0;
   for (int c = 0; c < kMostClients; ++c) {
     const auto& caller = state.callers[at(c)];
-    const bool over = caller.session.phase() == Phase::ended && caller.calls == bounds_.calls[at(c)];
+    const bool over =
+        (caller.dead || caller.session.phase() == Phase::ended) && caller.calls == bounds_.calls[at(c)];
     if (takes_part(c) && !over) ++in_play;
   }
   return in_play <= 1;

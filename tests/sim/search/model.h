@@ -62,14 +62,20 @@ class Model {
   void deliver(State& state, int client, int node, const Asker& asker, const core::Reply& reply) const;
   void hear_idle(State& state, int client) const;
   [[nodiscard]] bool matters(const State& state, int client, const Answer& answer) const;
+  void tell(State& state, int node, Owner handed) const;
+  void die(State& state, int client) const;
+  static void snap_words(Link& link);
   void snap(State& state, int client, int node) const;
   void reconnect(State& state, int client, int node) const;
 
   // ---- watch.cpp
+  void introduce_all(State& state) const;
   void introduce(State& state, int client, int node) const;
   void command(State& state, int client, const core::GuardCommands& commands, bool paid = false) const;
   void hear_guard(State& state, int client, int node, const Answer& answer) const;
   void glance(State& state, int client) const;
+  bool hear_note(State& state, int client, int node, const Note& note) const;
+  [[nodiscard]] bool concerns(const State& state, int client, const Note& note) const;
   [[nodiscard]] core::Reply counted(State& state, int client, int node, const Answer& answer) const;
 
   [[nodiscard]] bool reduced(int client) const { return client >= 2; }

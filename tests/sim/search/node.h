@@ -7,6 +7,7 @@
 // with three, one is.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/guard.h"
@@ -54,24 +55,54 @@ struct Look {
   Identity mark;
 };
 
+// A client's place in the line of a node.
+struct Place {
+  std::uint8_t arrival = 0;  // ticks of the node's clock, from 1; 0: nobody stands here
+  std::uint8_t call = 0;     // of the token
+  std::uint8_t renewal = 0;
+  std::uint8_t ticks = 0;  // left
+  friend bool operator==(const Place&, const Place&) = default;
+};
+// What the answer to who enters says of the line.
+struct Standing {
+  std::uint8_t arrival = 0;
+  std::uint8_t rank = 0;
+  std::uint8_t left = 0;  // of the owner's key
+  bool after = false;
+  Owner holder;
+};
+struct Entry {
+  Owner who;
+  std::uint8_t renewal = 0;
+  std::uint8_t arrival = 0;
+  std::uint8_t now = 0;
+};
+
 struct Node {
   Owner owner;
   std::uint8_t ticks = 0;     // the key's life that is left; 0: there is none
   std::uint8_t settling = 0;  // ticks left
   Identity self{1, 1};
   Identity mark{1, 1};
-  bool promoted = false;  // it was a replica in this run
-  bool stepped = false;   // its clock was, and nobody has made it settle for that
-  std::int8_t ahead = 0;  // ticks that its clock was stepped
+  bool promoted = false;                   // it was a replica in this run
+  bool stepped = false;                    // its clock was, and nobody has made it settle for that
+  std::int8_t ahead = 0;                   // ticks that its clock was stepped
+  std::array<Place, kMostClients> places;  // by client
+  Owner heir;                              // to whom the key was handed over last,
+  std::uint8_t heir_came = 0;              // when that one came,
+  std::uint8_t handed_renewal = 0;         // and what its notice answers
 
   void tick();
-  // acquire, extend, release, undo.
-  core::ReplyKind execute(core::RequestKind kind, bool heal, Owner who);
+  // Neither enter nor raise. Whoever is handed the key is a client whose notice is to be sent.
+  core::ReplyKind execute(core::RequestKind kind, bool heal, Owner who, const Bounds& bounds, Owner& handed);
+  core::ReplyKind enter(const Entry& entry, const Bounds& bounds, Owner& handed, Standing& standing);
   [[nodiscard]] Look look(std::uint8_t asked, std::uint8_t now) const;
   core::MendResult mend(const Order& order, const Bounds& bounds);
   void lose(LossKind kind);
   void step_clock(std::uint8_t by);
 
+  // The key is free: to the first in line, but not to `leaving`.
+  Owner hand_over(Owner leaving, const Bounds& bounds);
   [[nodiscard]] bool as_marked() const { return self == mark; }
   // What somebody outside, who knows this node, would order; whether that would change anything.
   [[nodiscard]] Order remedy() const { return {true, stepped, mark, self}; }

@@ -26,6 +26,12 @@ struct Number {
 };
 constexpr Number kNumbers[] = {
     {"--watchdogs", &Bounds::watchdogs, 3, "the first so many clients extend their leases"},
+    {"--nodes", &Bounds::nodes, kMostNodes, "how many; 3 if not given"},
+    {"--stay-ticks", &Bounds::stay_ticks, 99, "how long a place in line is kept"},
+    {"--hushes", &Bounds::hushes, 9, "subscriptions that end with what was told on them"},
+    {"--echoes", &Bounds::echoes, 9, "notices that are heard twice"},
+    {"--deaths", &Bounds::deaths, 2, "clients that end while they wait or hold"},
+    {"--cancels", &Bounds::cancels, 9, "clients that leave the line"},
     {"--ticks", &Bounds::ticks, 30, "how long, in ticks of 2 ms; a key lives for 5"},
     {"--breaks", &Bounds::breaks, 9, "connections that break"},
     {"--timeouts", &Bounds::timeouts, 9, "votes that are given up before their answer"},
@@ -45,6 +51,9 @@ struct Flag {
 };
 constexpr Flag kFlags[] = {
     {"--guard", &Bounds::guard, "with the guard"},
+    {"--line", &Bounds::line, "A and B stand in line"},
+    {"--held", &Bounds::held, "A holds when the search begins"},
+    {"--promises-more", &Bounds::promises_more, "wrong on purpose: a key handed over lives a tick less"},
     {"--mended-at-once", &Bounds::mended_at_once, "a third party settles a node when it forgets, not later"},
     {"--keep", &Bounds::keep, "leases are not released, and end by their time"},
     {"--alone", &Bounds::alone, "no third party settles nodes"},
@@ -174,7 +183,8 @@ void print_help() {
   std::puts(
       "usage: search [--quick | --plain | --guarded | --space NAME] [--expect-violation]\n"
       "       search BOUND... [--expect-violation]\n\n"
-      "Visits everything that clients and three nodes can do within bounds. Without arguments, the spaces "
+      "Visits everything that clients and two to four nodes can do within bounds. Without arguments, the "
+      "spaces "
       "of\n"
       "every day: exit code 1 on two holders, or where a space is not as large as was recorded.\n\n"
       "  --list              the spaces, with their bounds\n"

@@ -28,12 +28,18 @@ std::string words_of(const Node& node) {
     out = name_of(node.owner.client - 1) + std::to_string(node.owner.call) + ':' + std::to_string(node.ticks);
   if (!node.as_marked()) out += " unready";
   if (node.settling > 0) out += " settles " + std::to_string(node.settling);
+  for (int c = 0; c < kMostClients; ++c) {
+    const auto& place = node.places[static_cast<std::size_t>(c)];
+    if (place.arrival > 0)
+      out += " " + name_of(c) + std::to_string(place.call) + "@" + std::to_string(place.arrival);
+  }
   if (node.ahead > 0) out += " ahead " + std::to_string(node.ahead);
   return out;
 }
 
 std::string words_of(const core::Session& session, core::Instant now) {
-  constexpr const char* kNames[] = {"idle", "wanting", "asks", "backs off", "holds", "ended", "adopts"};
+  constexpr const char* kNames[] = {"idle",  "wanting", "asks",    "backs off", "holds",
+                                    "ended", "adopts",  "in line", "confirms"};
   std::string out = kNames[static_cast<std::size_t>(session.phase())];
   if (session.phase() != Phase::held) return out;
   const auto left = core::remaining(session.valid_until(), now);
@@ -90,6 +96,16 @@ std::string words_of(const Step& step, int jump_ticks) {
       return "somebody settles " + node + " anew";
     case StepKind::jump:
       return node + "'s clock jumps " + std::to_string(jump_ticks);
+    case StepKind::hear_note:
+      return who + " is told by " + node;
+    case StepKind::echo:
+      return who + " is told by " + node + ", twice";
+    case StepKind::hush:
+      return who + " is not told by " + node;
+    case StepKind::die:
+      return who + " dies";
+    case StepKind::cancel:
+      return who + " leaves the line";
     case StepKind::glance:
       return who + " verifies";
   }
@@ -101,7 +117,9 @@ std::string words_of(const Step& step, int jump_ticks) {
 std::string Model::describe(const Step& step, const State& after) const {
   std::string line =
       padded(std::to_string(2 * after.at.tick) + " ms", 6) + padded(words_of(step, bounds_.jump_ticks), 34);
-  for (const auto& node : after.at.nodes) line += "| " + padded(words_of(node), bounds_.guard ? 22 : 5);
+  const std::size_t width = (bounds_.guard ? 22U : 5U) + (bounds_.line ? 10U : 0U);
+  for (int n = 0; n < bounds_.nodes; ++n)
+    line += "| " + padded(words_of(after.at.nodes[static_cast<std::size_t>(n)]), width);
   for (int c = 0; c < kMostClients; ++c) {
     if (!takes_part(c)) continue;
     const auto& session = after.callers[static_cast<std::size_t>(c)].session;

@@ -58,6 +58,8 @@ struct Word {
   core::RequestKind kind = core::RequestKind::acquire;
   bool heal = false;
   std::uint8_t sent = 0;
+  std::uint8_t renewal = 0;  // enter
+  std::uint8_t arrival = 0;
   Owner owner;
   Order order;
 };
@@ -66,6 +68,13 @@ struct Answer {
   Asker asker;
   core::ReplyKind kind = core::ReplyKind::unknown;
   core::MendResult mended = core::MendResult::failed;
+  Standing standing;  // enter
+  Look look;
+};
+// A notice on its way: in no order with answers, in one with each other.
+struct Note {
+  std::uint8_t call = 0;  // of the token
+  std::uint8_t renewal = 0;
   Look look;
 };
 
@@ -75,15 +84,18 @@ struct Link {
   Few<Answer, 8> to_client;
   Few<Asker, 8> unanswered;  // in order; the guard's own are not told
   Answer half;               // a vote, or the check before it, that waits for the other one
-  bool dead = false;         // the server behind it was restarted, and the client has not noticed
+  Few<Note, 4> notes;
+  bool dead = false;  // the server behind it was restarted, and the client has not noticed
 };
 
 struct Caller {
   core::Session session;
   std::uint8_t calls = 0;
-  std::array<core::Release, 2> cleaning{};
-  std::array<bool, 2> cleans{};
-  std::array<Link, kNodes> links;
+  std::array<core::Release, 3> cleaning{};
+  std::array<bool, 3> cleans{};
+  std::array<Link, kMostNodes> links;
+  std::uint8_t tokens = 0;  // a call in line may use several
+  bool dead = false;
 };
 
 // What every state has, whoever takes part.
@@ -96,7 +108,11 @@ struct Situation {
   std::uint8_t alarms = 0;
   std::uint8_t jumps = 0;
   std::uint8_t looks = 0;
-  std::array<Node, kNodes> nodes;
+  std::uint8_t hushes = 0;
+  std::uint8_t echoes = 0;
+  std::uint8_t deaths = 0;
+  std::uint8_t cancels = 0;
+  std::array<Node, kMostNodes> nodes;
 };
 
 struct State {
@@ -123,6 +139,11 @@ enum class StepKind : std::uint8_t {
   mend,    // by somebody outside
   alarm,   // the same, though the node is as marked
   jump,
+  hear_note,
+  hush,  // nobody hears any more what was told on that subscription
+  echo,  // it is heard, and will be once more
+  die,
+  cancel,
   glance  // the guard's timer
 };
 struct Step {

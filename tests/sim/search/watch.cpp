@@ -14,11 +14,11 @@ core::ServerId id(int node, std::uint8_t number) {
   return {static_cast<std::uint64_t>(node) + 1, number};
 }
 
-core::Terms terms() {
-  return {kNodes, kTtl, core::Deployment("search")};
+core::Terms terms(int nodes) {
+  return {static_cast<std::uint8_t>(nodes), kTtl, core::Deployment("search")};
 }
 
-core::Reading reading(int node, const Look& look, core::Instant received) {
+core::Reading reading(int nodes, int node, const Look& look, core::Instant received) {
   core::Reading reading;
   reading.sent = {time_at(look.asked), time_at(look.asked)};
   reading.received = received;
@@ -28,14 +28,14 @@ core::Reading reading(int node, const Look& look, core::Instant received) {
   reading.was_replica = look.promoted;
   if (look.mark != Identity{}) {
     reading.mark_state = core::MarkState::present;
-    reading.mark = {id(node, look.mark.run), id(node, look.mark.repl), 0, terms()};
+    reading.mark = {id(node, look.mark.run), id(node, look.mark.repl), 0, terms(nodes)};
   }
   reading.settling = look.settling;
   return reading;
 }
 
-core::Verification verification(int node, const Look& look, core::Instant received) {
-  return {reading(node, look, received), id(node, look.self.run), false};
+core::Verification verification(int nodes, int node, const Look& look, core::Instant received) {
+  return {reading(nodes, node, look, received), id(node, look.self.run), false};
 }
 
 Identity small(const core::Mark& mark) {
@@ -56,7 +56,7 @@ void Model::introduce(State& state, int client, int n) const {
   guard.disconnected(node);
   guard.connected(node, id(n, look.self.run));
   core::GuardCommands commands;
-  guard.verified(node, verification(n, look, now(state)), now(state), commands);
+  guard.verified(node, verification(bounds_.nodes, n, look, now(state)), now(state), commands);
   command(state, client, commands);
 }
 
@@ -97,7 +97,8 @@ void Model::hear_guard(State& state, int client, int n, const Answer& answer) co
   auto& guard = state.guards[at(client)];
   core::GuardCommands commands;
   if (answer.ask == Ask::verify) {
-    guard.verified(core::node_at(n), verification(n, answer.look, now(state)), now(state), commands);
+    guard.verified(core::node_at(n), verification(bounds_.nodes, n, answer.look, now(state)), now(state),
+                   commands);
   } else {
     guard.mended(core::node_at(n), answer.mended, now(state), commands);
   }
@@ -115,15 +116,55 @@ core::Reply Model::counted(State& state, int client, int n, const Answer& answer
   core::Reply reply{answer.kind};
   if (answer.kind == ReplyKind::held) reply.cause = Cause::held;
   if (answer.kind == ReplyKind::missing) reply.cause = Cause::missing;
+  const auto& standing = answer.standing;
+  if (standing.arrival != 0) {
+    reply.arrival = standing.arrival;
+    reply.rank = standing.rank;
+    reply.after = standing.after;
+    reply.holder = standing.holder.client * 256U + standing.holder.call;
+    reply.time_left = std::chrono::duration_cast<core::Millis>(kTick * standing.left);
+  }
   if (!answer.look.read) return reply;
   core::GuardCommands commands;
   const auto judgement = state.guards[at(client)].checked(
-      core::node_at(n), reading(n, answer.look, now(state)), now(state), commands);
+      core::node_at(n), reading(bounds_.nodes, n, answer.look, now(state)), now(state), commands);
   command(state, client, commands);
   if (judgement.cause == Cause::none) return reply;
   reply.counted = false;
   reply.cause = judgement.cause;
   return reply;
+}
+
+// As src/client/client_line.cpp has it. True: it concerned somebody.
+bool Model::hear_note(State& state, int client, int n, const Note& note) const {
+  auto& session = state.callers[at(client)].session;
+  if (!concerns(state, client, note)) return false;
+  core::Event event;
+  event.kind = core::EventKind::notice;
+  event.node = core::node_at(n);
+  event.round = core::Round{note.renewal};
+  event.token = session.token();
+  event.reply.kind = ReplyKind::granted;
+  core::GuardCommands commands;
+  if (note.look.read) {
+    const auto t0 = session.t0_of(event.round);
+    auto cause = Cause::unverified;
+    if (t0) {
+      auto checked = reading(bounds_.nodes, n, note.look, now(state));
+      checked.sent = *t0;
+      cause = state.guards[at(client)].checked(event.node, checked, now(state), commands).cause;
+    }
+    event.reply.counted = cause == Cause::none;
+    if (!event.reply.counted) event.reply.cause = cause;
+  }
+  step_session(state, client, event);
+  command(state, client, commands);
+  return true;
+}
+
+bool Model::concerns(const State& state, int client, const Note& note) const {
+  const auto& caller = state.callers[at(client)];
+  return caller.session.stands_in_line() && note.call == caller.tokens;
 }
 
 }  // namespace redlock::search

@@ -1,0 +1,76 @@
+// A session that stands in line. See session.h and line.h. Protocol, "Waiting"; rules S1, S2, L2, L5.
+#include <algorithm>
+
+#include "core/session.h"
+
+namespace redlock::core {
+
+void Session::begin_line(const Event& event, Instant now, Actions& out) {
+  phase_ = Phase::lining;
+  attempt_round_ = next(round_);
+  if (arrival_ == kNoArrival) arrival_ = event.arrival;
+  Line::Setup setup{setup_.nodes, line_life(), setup_.fenced, setup_.max_ttl, arrival_};
+  const Fencing proposed = setup_.fenced ? proposal(event.wall) : kNoFencing;
+  line_ = Line(setup, token_, proposed, event.nodes, attempt_round_, now, out);
+  round_ = line_->last_round();
+  trail_ = Trail();
+  trail_.sent(NodeSet::first(setup_.nodes), Line::kStay, now);  // a key may come of it as long as it stands
+}
+
+// A key that is handed over lives no longer than a place is kept: that is what a waiter's death costs.
+Millis Session::line_life() const {
+  return std::min(setup_.ttl, Line::kStay);
+}
+
+void Session::after_line(Instant now, Actions& out) {
+  round_ = line_->last_round();
+  switch (line_->outcome()) {
+    case Line::Outcome::waiting: {
+      const bool over = line_->ballot().tally().verdict() == Verdict::lost;
+      if (over) last_error_ = line_->ballot().reason();
+      if (over && is_hopeless(last_error_)) finish(last_error_, out);
+      return;
+    }
+    case Line::Outcome::give_back:
+      return enter_anew(line_->arrival(), out);
+    case Line::Outcome::back_off:
+      return enter_anew(kNoArrival, out);
+    case Line::Outcome::won:
+      break;
+  }
+  fencing_ = line_->fencing();
+  valid_until_ = line_->valid_until();
+  const Micros left = remaining(valid_until_, now);
+  // Whoever does not extend by himself, or wants more time than a key that was handed over has, gets a full
+  // ttl before he hears of it.
+  if (setup_.watchdog && left > Micros{setup_.min_validity}) {
+    if (!begin_hold(valid_until_, now + left / 3, now, now, out)) line_->hurry(now);
+    return;
+  }
+  if (left <= kSignalMargin) return line_->hurry(now);
+  phase_ = Phase::confirming;
+  round_ = next(round_);
+  extend_ = Extend(setup_.nodes, token_, setup_.ttl, valid_until_, round_, now, out, fence());
+  trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
+}
+
+void Session::after_confirming(Instant now, Actions& out) {
+  if (extend_.outcome() == Extend::Outcome::pending) return;
+  const Instant t0 = extend_.t0();
+  const bool held = extend_.outcome() == Extend::Outcome::extended &&
+                    begin_hold(extend_.valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out);
+  if (held) return;
+  last_error_ = extend_.outcome() == Extend::Outcome::extended ? ErrorCode::too_slow : extend_.reason();
+  if (last_error_ == ErrorCode::lost) last_error_ = ErrorCode::contended;
+  enter_anew(line_->arrival(), out);
+}
+
+// Another stay, under a new token: what the old one got, it gives back to those who stand behind it.
+void Session::enter_anew(Arrival arrival, Actions& out) {
+  arrival_ = arrival;
+  clean(RequestKind::leave, out);
+  phase_ = Phase::wanting;
+  out.push_back({.kind = ActionKind::want_attempt});
+}
+
+}  // namespace redlock::core
