@@ -153,12 +153,13 @@ def main(argv):
     for what in STOPS:
         signal.signal(what, interrupted)
     try:
-        return 0 if measure(args) else 1
+        try:
+            return 0 if measure(args) else 1
+        finally:
+            end_all()  # before the last word, which is then the last line whatever else was complaining
     except Failed as fault:
         print(f"bench/run: {fault}", file=sys.stderr)
         return 69
     except KeyboardInterrupt:
         print("bench/run: stopped", file=sys.stderr)
         return 130
-    finally:
-        end_all()

@@ -8,8 +8,11 @@
 namespace redlock::uv {
 namespace {
 
+// Asked twice: the second answer is the remembered one.
 bool is_getpid() {
-  return process_id() == ::getpid() && process_id() == ::getpid();
+  const pid_t asked = process_id();
+  const pid_t remembered = process_id();
+  return asked == ::getpid() && remembered == ::getpid();
 }
 
 // Whether `fn` says yes in a child.
