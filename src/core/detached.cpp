@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMark = "redlock1";
 constexpr std::string_view kFencedMark = "redlock2";
-constexpr std::string_view kDigits = "0123456789ABCDEF";
+constexpr std::string_view kHex = "0123456789ABCDEF";
 
 bool stands_as_it_is(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -31,8 +31,8 @@ std::string escaped(std::string_view bytes) {
     }
     const auto byte = static_cast<unsigned char>(c);
     text += '%';
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
+    text += kHex[byte >> 4U];
+    text += kHex[byte & 15U];
   }
   return text;
 }
@@ -47,8 +47,8 @@ std::optional<std::string> unescaped(std::string_view text) {
       continue;
     }
     if (text.size() < 3) return std::nullopt;
-    const auto high = kDigits.find(text[1]);
-    const auto low = kDigits.find(text[2]);
+    const auto high = kHex.find(text[1]);
+    const auto low = kHex.find(text[2]);
     if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
     bytes += static_cast<char>(high * 16 + low);
     text.remove_prefix(3);

@@ -11,7 +11,7 @@ namespace {
 constexpr Micros kLeastProbe{20000};
 constexpr Micros kMostProbe{250000};
 // The earliest of those who share the votes waits this long for the others to give back.
-constexpr Micros kPatience{2000000};
+constexpr Micros kTooLong{2000000};
 // Waiters who all know when the holder's key ends come one after the other.
 constexpr Micros kSpread{2000};
 // A renewal is given this long before the next one, whatever the hurry.
@@ -126,8 +126,8 @@ bool Line::on_listening(Node node, bool listening, Actions& out) {
 
 Instant Line::deadline(Instant now) const {
   const auto& since = unsettled_ ? unsettled_ : too_few_;
-  if (!since || passed(*since + kPatience, now)) return renew_at_;
-  return sooner(renew_at_, *since + kPatience, now);
+  if (!since || passed(*since + kTooLong, now)) return renew_at_;
+  return sooner(renew_at_, *since + kTooLong, now);
 }
 
 std::optional<Instant> Line::t0_of(Round renewal) const {
@@ -239,7 +239,7 @@ void Line::decide(Instant now, Actions& out) {
     // Counters that cannot be raised to one value (clocks too far apart) will not be as long as these nodes
     // are the ones that we have: others may do better, and we as well with others.
     if (outcome_ == Outcome::waiting && !unsettled_) unsettled_ = now;
-    if (outcome_ == Outcome::waiting && passed(*unsettled_ + kPatience, now)) outcome_ = Outcome::back_off;
+    if (outcome_ == Outcome::waiting && passed(*unsettled_ + kTooLong, now)) outcome_ = Outcome::back_off;
   } else if (voted_.empty()) {
     too_few_.reset();
   } else {
@@ -260,7 +260,7 @@ void Line::share(Instant now) {
   });
   if (after && ballot_.tally().pending().empty()) {
     outcome_ = Outcome::give_back;
-  } else if (passed(*too_few_ + kPatience, now)) {
+  } else if (passed(*too_few_ + kTooLong, now)) {
     outcome_ = Outcome::back_off;
   }
 }
