@@ -1,26 +1,15 @@
 """Redis masters of our own, on free ports and without persistence: what is measured is the client, not the disk. And the
 delay before them."""
-import random
 import signal
 import socket
 import subprocess
 import time
 
+from shared.ports import free_port
+
 from .processes import Failed, Talker, end, folder, output, start
 
 REQUESTS = ("set", "eval", "evalsha", "subscribe", "unsubscribe")  # what clients send; the rest runs inside scripts
-
-
-def free_port():
-    """Below the range that the kernel gives to connections, so that none of ours takes it before the server does."""
-    while True:
-        port = random.randrange(12000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class Authority:

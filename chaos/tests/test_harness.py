@@ -2,6 +2,7 @@
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from harness.sentinels import SENTINEL_SCENARIOS  # noqa: E402
 from harness.series import ALL  # noqa: E402
 from harness.settings import short  # noqa: E402
 from harness.terminal import Terminal  # noqa: E402
+from shared.ports import free_port  # noqa: E402
 
 
 def run(*arguments, program="run", env=None):
@@ -89,6 +91,24 @@ class WordsTest(unittest.TestCase):
         for series in ALL:
             for name in series.scenarios:
                 self.assertIn(name, {**SCENARIOS, **CONTROLS, **SENTINEL_SCENARIOS})
+
+
+class PortsTest(unittest.TestCase):
+    def test_no_port_is_given_twice(self):
+        """Servers are started some time after their ports were found."""
+        first = free_port()
+        self.assertTrue(12000 <= first < 32000)
+        with mock.patch("random.randrange", side_effect=[first, first, *range(20000, 21000)]):
+            self.assertNotEqual(free_port(), first)
+
+    def test_a_port_in_use_is_not_free(self):
+        with socket.socket() as taken, socket.socket() as other:
+            for one in (taken, other):
+                one.bind(("127.0.0.1", 0))
+            ports = [one.getsockname()[1] for one in (taken, other)]
+            other.close()
+            with mock.patch("random.randrange", side_effect=ports):
+                self.assertEqual(free_port(), ports[1])
 
 
 class FakeEvents:

@@ -8,9 +8,9 @@ import unittest
 
 from support import HERE, InFolder, recorded
 
-sys.path.append(os.path.join(HERE, "..", "..", "..", "chaos", "report", "tests"))
+sys.path.append(os.path.join(HERE, "..", "..", "..", "scripts"))
 # pylint: disable=wrong-import-position
-from headless import browser  # noqa: E402
+from shared.headless import browser  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 

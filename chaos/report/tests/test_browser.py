@@ -11,8 +11,8 @@ import time
 import unittest
 
 from support import make
-from headless import LIMIT, browser
 from made_up import Run
+from shared.headless import LIMIT, browser
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
