@@ -41,7 +41,9 @@ class WordsTest(unittest.TestCase):
 
     def test_bad_words_end_with_64_and_one_line(self):
         for words, named in ((["--scenario", "nope"], "nope"), (["--series", "nope"], "nope"), (["--hours", "-1"], "--hours"),
-                             (["--hours", "x"], "--hours"), (["--suite", "odd"], "odd"), (["--seed", "x"], "--seed"),
+                             (["--hours", "x"], "--hours"), (["--hours", "nan"], "--hours"), (["--hours", "inf"], "--hours"),
+                             (["--seed", "-1"], "--seed"), (["--seed", str(1 << 40)], "--seed"),
+                             (["--series", "guarded", "--scenario", "sentinel-killed"], "--scenario"), (["--suite", "odd"], "odd"), (["--seed", "x"], "--seed"),
                              (["--nonsense"], "--nonsense")):
             done = run(*words)
             self.assertEqual(done.returncode, 64, words)
@@ -65,6 +67,10 @@ class WordsTest(unittest.TestCase):
             place.mkdir(parents=True)
             (Path(empty) / "run.json").write_text(json.dumps({"series": [
                 {"id": "guarded", "title": "all", "expect": "clean"}]}))
+            for odd in ("[]", "{}", json.dumps({"sections": 9})):
+                (place / "verdict.json").write_text(odd)
+                done = run("--table", empty)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines()), done.stdout), (65, 1, ""), odd)
             window = {"per_s": 10}
             (place / "verdict.json").write_text(json.dumps({
                 "sections": 9, "overlaps": [{"fault": "f1"}], "inversions": [{"fault": None}], "leftovers": [],
