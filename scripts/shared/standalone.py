@@ -1,8 +1,11 @@
 """Pages that load nothing: what stands in all of them (frame.html), D3 out of Debian's package, and how a page is written.
 For the page of a chaos run (chaos/report) and that of a benchmark (bench/report)."""
 
+import argparse
 import os
 import re
+import signal
+import sys
 
 # Debian's package first; then where `npm install d3@5` puts it.
 D3 = ("/usr/share/nodejs/d3/dist/d3.min.js", "node_modules/d3/dist/d3.min.js")
@@ -15,6 +18,31 @@ class NoPage(Exception):
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
+
+
+class Arguments(argparse.ArgumentParser):
+    """Of a command that makes a page out of what it names `what`."""
+
+    def __init__(self, path, what, **more):
+        super().__init__(prog="make", **more)
+        self.line = f"usage: {path} {what} [-o FILE] [--d3 FILE]"
+        self.add_argument("--d3", metavar="FILE", help="d3.min.js of version 5 (default: that of Debian's node-d3)")
+
+    def error(self, message):
+        print(f"make: {message}; {self.line}", file=sys.stderr)
+        sys.exit(64)
+
+
+def command(main):
+    """Runs it. Why there is no page is one line; when it is stopped, what was half written goes with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main()
+    except NoPage as why:
+        print("make: " + " ".join(str(why).splitlines()), file=sys.stderr)
+        sys.exit(why.code)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def read_d3(chosen):

@@ -95,6 +95,7 @@ class Tolerant(InFolder):
         whole = packed(self.make())
         odd = ['nonsense', '[1]', '{"t":"late","e":"wait"}', '{"t":1}', '{"t":9,"e":"news"}', '{"t":5000000009,"e":"grant","w":"w9.1"}',
                '{"t":5000000009,"e":"extend","w":"w9.1","id":[]}', '{"t":5000000009,"e":"node","node":{}}', '{"t":1e400,"e":"wait"}',
+               '{"t":5000000009,"e":"node","node":NaN}', '{"t":5000000009,"e":"fault","id":"f","what":"begin","nodes":[-1e999]}',
                '\x00\x01', '{"t":true,"e":"wait"}', '']
         write(self.path("series", "a", "events", "odd.jsonl"), "\n".join(odd) + "\n")
         write(self.path("series", "a", "events", "empty.jsonl"), "")
@@ -129,6 +130,7 @@ class Tolerant(InFolder):
             described = packing.describe(run["series"][0], judged, past.finish(), known)
             one = (run["series"][0], past, judged, described, packing.pack(described), notes)
             self.assertIn("</html>", page.build(known, notes, [one], ""))
+            json.dumps(described, allow_nan=False)  # the page's script takes no other
 
 
 def spoilt(value, dice):
