@@ -216,7 +216,7 @@ class LookTest(unittest.IsolatedAsyncioTestCase):
 
 
 class RedisTest(unittest.IsolatedAsyncioTestCase):
-    async def talk(self, reply):
+    async def talk(self, reply, timeout=60):
         async def serve(reader, writer):
             await reader.read(1000)
             writer.write(reply)
@@ -225,7 +225,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         redis = Redis("127.0.0.1", server.sockets[0].getsockname()[1])
         try:
-            return await redis.call("X", timeout=0.3)
+            return await redis.call("X", timeout=timeout)
         finally:
             redis.close()
             await asyncio.sleep(0.05)
@@ -249,7 +249,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
             writer.close()
         server = await asyncio.start_server(once, "127.0.0.1", 0)
         redis = Redis("127.0.0.1", server.sockets[0].getsockname()[1])
-        self.assertEqual([await redis.call("X", timeout=10) for _ in range(3)], ["OK"] * 3)
+        self.assertEqual([await redis.call("X", timeout=60) for _ in range(3)], ["OK"] * 3)
         self.assertEqual(served, 3)
         redis.close()
         server.close()
@@ -257,7 +257,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
     async def test_silence_and_nonsense_are_errors_of_the_line(self):
         for reply in (b"", b"+half", b"HTTP/1.1\r\n"):
             with self.assertRaises(OSError):
-                await self.talk(reply)
+                await self.talk(reply, timeout=0.3)
 
 
 class CountTest(unittest.TestCase):
