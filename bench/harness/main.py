@@ -129,9 +129,12 @@ def on_stop(what):
         signal.signal(one, what)
 
 
+def not_now(*_):
+    """Cleaning up is not to be interrupted by an impatient second. SIG_IGN complains of one that has just come."""
+
+
 def interrupted(*_):
-    """Once: cleaning up is not to be interrupted by an impatient second."""
-    on_stop(signal.SIG_IGN)
+    on_stop(not_now)
     raise KeyboardInterrupt
 
 
@@ -145,7 +148,7 @@ def main(argv):
         try:
             return 0 if measure(args) else 1
         finally:
-            on_stop(signal.SIG_IGN)
+            on_stop(not_now)
             end_all()  # before the last word, which is then the last line whatever else was complaining
     except (Failed, OSError) as fault:
         Progress().say(f"bench/run: {fault}")

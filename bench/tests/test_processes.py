@@ -94,9 +94,24 @@ class Ends(unittest.TestCase):
         with self.assertRaisesRegex(processes.Failed, "/nowhere/program"):
             processes.output(["/nowhere/program"])
 
-    def test_cleaning_up_is_not_interrupted(self):
+    def keep_signals(self):
         before = [signal.getsignal(one) for one in main.STOPS]
         self.addCleanup(lambda: [signal.signal(one, was) for one, was in zip(main.STOPS, before)])
+
+    def test_an_impatient_second_changes_nothing(self):
+        self.keep_signals()
+
+        def measure(_):
+            signal.pthread_sigmask(signal.SIG_BLOCK, main.STOPS)
+            for one in main.STOPS:
+                os.kill(os.getpid(), one)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, main.STOPS)  # all at once
+        with mock.patch.object(main, "measure", measure), contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main.main(["core"]), 130)
+        self.assertEqual(said.getvalue(), "bench/run: stopped\n")
+
+    def test_cleaning_up_is_not_interrupted(self):
+        self.keep_signals()
         folder = processes.folder()
 
         def measure(_):
