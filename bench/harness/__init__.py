@@ -1,0 +1,5 @@
+"""The runner of the benchmarks."""
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))  # where `shared` lies

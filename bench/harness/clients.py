@@ -44,9 +44,14 @@ def middle(batch, what):
     return figures.median(batch[f"{what}_us"])
 
 
+def pair(batch):
+    """Acquire and release; None where nothing was had, or nothing could be given back."""
+    both = middle(batch, "acquire"), middle(batch, "release")
+    return None if None in both else sum(both)
+
+
 def summary(batches, base):
     """Of one client, with its ratios to the batches of `base`."""
-    both = lambda batch: None if not batch["acquire_us"] else middle(batch, "acquire") + middle(batch, "release")
     rate = lambda batch: batch["ops"] / batch["wall_us"] * 1e6
     done = sum(batch["ops"] for batch in batches)
     return {
@@ -57,7 +62,7 @@ def summary(batches, base):
         "failed": sum(batch["failed"] + batch["errors"] for batch in batches),
         "ratio": {
             "acquire": figures.ratio([middle(b, "acquire") for b in batches], [middle(b, "acquire") for b in base]),
-            "pair": figures.ratio([both(b) for b in batches], [both(b) for b in base]),
+            "pair": figures.ratio([pair(b) for b in batches], [pair(b) for b in base]),
             "per_s": figures.ratio([rate(b) for b in batches], [rate(b) for b in base]),
         },
     }

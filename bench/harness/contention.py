@@ -18,17 +18,19 @@ MOST_OF_NPM = 4    # with more, a stretch of a second takes minutes: keys that a
 def one_peer(run, peer, nodes, case, rounds):
     processes, workers = case
     drivers = [peer.start("share", nodes.ports, prefix=peer.name, workers=workers) for _ in range(processes)]
-    ready({f"{peer.name} {i}": driver for i, driver in enumerate(drivers)})
-    settle()
-    before, batches = nodes.requests(), [[] for _ in drivers]
-    for _ in range(rounds):
+    try:
+        ready({f"{peer.name} {i}": driver for i, driver in enumerate(drivers)})
+        settle()
+        before, batches = nodes.requests(), [[] for _ in drivers]
+        for _ in range(rounds):
+            for driver in drivers:
+                driver.tell(max(100, round(SPAN_MS * run.scale)))
+            for driver, some in zip(drivers, batches):
+                some.append(json.loads(driver.line()))
+        requests = nodes.requests() - before
+    finally:  # one that is stuck must not run on beside those that come after it
         for driver in drivers:
-            driver.tell(max(100, round(SPAN_MS * run.scale)))
-        for driver, some in zip(drivers, batches):
-            some.append(json.loads(driver.line()))
-    requests = nodes.requests() - before
-    for driver in drivers:
-        driver.end()
+            driver.end()
     waits = [t for some in batches for batch in some for t in batch["acquire_us"]]
     shares = [sum(batch["ops"] for batch in some) for some in batches]
     wall_us = sum(max(some[i]["wall_us"] for some in batches) for i in range(rounds))

@@ -13,6 +13,7 @@ from . import figures
 from .clients import ready, settle
 from .nodes import Nodes
 from .peers import as_peer
+from .processes import Failed
 
 PROCESSES = (2, 4, 8, 16)
 NAMES = ("floor", "callbacks", "guarded", "blocking")
@@ -33,10 +34,9 @@ def whose_line(drivers, waiting, until):
 
 def hand_over(drivers, times, luck, random_source):
     """One process has it and all others wait; the answers go into `times` and `luck`."""
-    holder = None
-    drivers[0].tell("A")
-    if drivers[0].line().split()[1] == "1":
-        holder = 0
+    if drivers[0].ask("A").split()[1] != "1":
+        raise Failed(f"{drivers[0].name}: a lock that nobody holds was not granted")
+    holder = 0
     waiting = set(range(len(drivers))) - {0}
     for i in waiting:
         drivers[i].tell("A")

@@ -4,6 +4,7 @@ import json
 
 from .clients import ready, settle
 from .nodes import Nodes
+from .processes import Failed
 
 TTL_MS = 10000
 LEASES = 10000
@@ -20,6 +21,8 @@ def holding(run):
         settle()
         progress, empty = run.progress(f"{count} leases, {peer.title}"), nodes.memory()
         acquired = json.loads(driver.ask("GO"))
+        if not acquired["held"]:
+            raise Failed(f"{peer.title}: none of {count} free locks was granted")
         progress(1, 3)
         driver.ask(round(ttl_ms / 3))  # the first extensions are still apart as the acquires were
         progress(2, 3)

@@ -59,7 +59,7 @@ def group(run, place, count, delay_ms, peers):
     place.hurt()
     settle()
     pairs = max(2, round(PAIRS[delay_ms] * run.scale))
-    title = f"{count} nodes, {delay_ms:g} ms each way"
+    title = f"{count} node{'s' if count > 1 else ''}, {delay_ms:g} ms each way"
     batches = by_turns(drivers, run.rounds, lambda name: max(1, round(pairs * peers[name].share)), run.progress(title))
     for driver in drivers.values():
         driver.end()

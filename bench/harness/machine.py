@@ -18,6 +18,13 @@ def memory_gib():
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
 
 
+def system_name():
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (AttributeError, OSError, KeyError):  # Python 3.9 does not read that file, or there is none
+        return platform.system()
+
+
 def build_facts(build):
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
     value = lambda name: (re.search(rf"^{name}:\w+=(.*)$", cache, re.MULTILINE) or [None, ""])[1]
@@ -38,10 +45,9 @@ def commit(root):
 
 def facts(root, build):
     version = re.search(r'define REDLOCK_VERSION "?([0-9.]+)', (root / "include/redlock/version.h").read_text(encoding="utf-8"))
-    system = platform.freedesktop_os_release() if os.path.exists("/etc/os-release") else {}
     return {
         "machine": {"processor": cpu_model(), "cores": len(os.sched_getaffinity(0)), "memory_gib": round(memory_gib(), 1),
-                    "kernel": platform.release(), "system": system.get("PRETTY_NAME", platform.system()),
+                    "kernel": platform.release(), "system": system_name(),
                     "load_before": round(os.getloadavg()[0], 2)},
         "versions": {"redlock": version.group(1) if version else "?", "commit": commit(root), "redis": redis_version(),
                      **build_facts(build)},

@@ -9,34 +9,15 @@ import sys
 from pathlib import Path
 
 from . import machine
-from .contention import contention
-from .core import core
-from .handover import handover
-from .holding import holding
-from .latency import latency
 from .peers import Npm, loop_peers
 from .processes import Failed, end_all, need, output
 from .progress import Progress
-from .promises import PROMISES, promises
-from .throughput import throughput
+from .promises import PROMISES
+from .sets import BUNDLES, SETS, explain, names_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {"bench_redlock": "bench/bench_redlock", "bench_delay_proxy": "bench/bench_delay_proxy",
             "bench_core": "bench/bench_core"}
-# name: (what is measured, how, rounds)
-SETS = {
-    "latency": ("acquire and release: 1 to 7 nodes, 0 to 10 ms away, every face and kind, nodes out", latency, 20),
-    "throughput": ("locks per second of 1 to 1024 workers on names of their own", throughput, 10),
-    "handover": ("from a release to the next holder, 2 to 16 processes", handover, 8),
-    "contention": ("one lock, processes and workers: waits, requests, shares", contention, 12),
-    "holding": ("10 000 leases under the watchdog: memory, processor time, punctuality", holding, 1),
-    "core": ("machines and codec without any node: ns, allocations, MB/s", core, 5),
-    "promises": ("the promised ratios, with their bounds; the exit code is theirs", promises, 5),
-}
-BUNDLES = {
-    "quick": ("a small part of every set but promises, in about two minutes", [name for name in SETS if name != "promises"]),
-    "all": ("every set in full", list(SETS)),
-}
 QUICK_ROUNDS = 4
 WITH_PEERS = {"latency", "throughput", "handover", "contention"}
 
@@ -80,14 +61,11 @@ def arguments(argv):
         parser.error("a set is needed")
     if args.rounds is not None and args.rounds < 1:
         parser.error("--rounds: at least one")
+    if args.set and args.only and "promises" not in names_of(args.set):
+        parser.error(f"--only: {args.set} measures no promises; bench/run promises --only {args.only}")
+    if args.out and args.out.exists() and not args.out.is_dir():
+        parser.error(f"--out: {args.out} is not a folder")
     return args
-
-
-def explain():
-    for title, lines in (("sets", SETS), ("bundles", BUNDLES)):
-        print(f"{title}:")
-        for name, (text, *_) in lines.items():
-            print(f"  {name:<11} {text}")
 
 
 def find_programs(build):
@@ -110,7 +88,7 @@ def measure(args):
         need(program, "'scripts/setup bench' installs it")
     build = args.build or ROOT / "build" / "release"
     programs, progress = find_programs(build.resolve()), Progress()
-    names = BUNDLES[args.set][1] if args.set in BUNDLES else [args.set]
+    names = names_of(args.set)
     npm = Npm(ROOT / "bench", build / "bench-npm", wanted=not args.no_npm and set(names) & WITH_PEERS)
     if npm.missing:
         progress.say(f"without clients from npm: {npm.missing}")
@@ -128,20 +106,35 @@ def measure(args):
         record["sets"][name] = {"rounds": run.rounds, **how(run)}
         record["seconds"] = round((datetime.datetime.now(datetime.timezone.utc) - began).total_seconds())
         (out / "results.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    output([ROOT / "bench/report/make", out / "results.json"], timeout=120)
-    progress.say(f"{out}/report.html")
+    draw(out, progress)
     if args.json:
         print(json.dumps(record))
     return args.brief or all(row["holds"] for row in record["sets"].get("promises", {}).get("rows", []))
 
 
+def draw(out, progress):
+    """What was measured stands without a page, too."""
+    try:
+        output([ROOT / "bench/report/make", out / "results.json"], timeout=120)
+        progress.say(f"{out}/report.html")
+    except Failed as fault:
+        progress.say(f"no page of {out}/results.json: {fault}")
+
+
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+def on_stop(what):
+    for one in STOPS:
+        signal.signal(one, what)
+
+
+def not_now(*_):
+    """Cleaning up is not to be interrupted by an impatient second. SIG_IGN complains of one that has just come."""
+
+
 def interrupted(*_):
-    """Once: cleaning up is not to be interrupted by an impatient second."""
-    for what in STOPS:
-        signal.signal(what, signal.SIG_IGN)
+    on_stop(not_now)
     raise KeyboardInterrupt
 
 
@@ -150,16 +143,16 @@ def main(argv):
     if args.list:
         explain()
         return 0
-    for what in STOPS:
-        signal.signal(what, interrupted)
+    on_stop(interrupted)
     try:
         try:
             return 0 if measure(args) else 1
         finally:
+            on_stop(not_now)
             end_all()  # before the last word, which is then the last line whatever else was complaining
-    except Failed as fault:
-        print(f"bench/run: {fault}", file=sys.stderr)
+    except (Failed, OSError) as fault:
+        Progress().say(f"bench/run: {fault}")
         return 69
     except KeyboardInterrupt:
-        print("bench/run: stopped", file=sys.stderr)
+        Progress().say("bench/run: stopped")
         return 130

@@ -1,26 +1,16 @@
 """Redis masters of our own, on free ports and without persistence: what is measured is the client, not the disk. And the
 delay before them."""
-import random
+import contextlib
 import signal
 import socket
 import subprocess
 import time
 
+from shared.ports import free_port
+
 from .processes import Failed, Talker, end, folder, output, start
 
 REQUESTS = ("set", "eval", "evalsha", "subscribe", "unsubscribe")  # what clients send; the rest runs inside scripts
-
-
-def free_port():
-    """Below the range that the kernel gives to connections, so that none of ours takes it before the server does."""
-    while True:
-        port = random.randrange(12000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class Authority:
@@ -41,8 +31,8 @@ class Nodes:
         self.authority = Authority(self.folder) if tls else None
         self.ports = [free_port() for _ in range(count)]
         self._servers = [self._start(port) for port in self.ports]
-        for port in self.ports:
-            self._wait_for(port)
+        for i in range(count):
+            self._wait_for(i)
 
     def _start(self, port):
         listen = ["--port", port]
@@ -53,19 +43,26 @@ class Nodes:
                       self.folder, "--maxclients", 4000, "--loglevel", "warning"], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL)
 
-    @staticmethod
-    def _wait_for(port):
+    def _wait_for(self, i):
         for _ in range(1000):
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.01)
-        raise Failed("redis-server does not start; run it by hand to see why")
+            if self._servers[i].poll() is not None:
+                break
+            with contextlib.suppress(OSError, ValueError):
+                if self._answers(i):
+                    return
+            time.sleep(0.01)
+        raise Failed(f"redis-server does not start on port {self.ports[i]}; run it by hand to see why")
+
+    def _answers(self, i):
+        """Ours, and not another that took the port before it; one that speaks TLS is not asked."""
+        if self.authority:
+            socket.create_connection(("127.0.0.1", self.ports[i]), 1).close()
+            return True
+        return self._info(i, "server").get("process_id") == str(self._servers[i].pid)
 
     def start_again(self, i):
         self._servers[i] = self._start(self.ports[i])
-        self._wait_for(self.ports[i])
+        self._wait_for(i)
 
     def kill(self, i):
         end(self._servers[i])
@@ -126,5 +123,3 @@ class Delay:
 
 def redis_version():
     return output(["redis-server", "--version"]).split("v=")[1].split()[0]
-
-

@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -36,12 +37,15 @@ def end(process):
     if process.stdin:
         with contextlib.suppress(OSError):
             process.stdin.close()
-    process.kill()
-    process.wait()
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # it began a session: what it has started ends with it
+        process.wait()
     if process in _started:
         _started.remove(process)
-    if process.stdout:
-        process.stdout.close()
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
 
 
 def folder():
@@ -57,16 +61,20 @@ def end_all():
         shutil.rmtree(some, ignore_errors=True)
 
 
-def output(argv, env=None, timeout=60):
+def output(argv, timeout=60):
+    """Runs a command to its end and gives its output; Failed with the last line it said where it fails."""
+    what = " ".join(map(str, argv[:4]))
+    process = start(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     try:
-        done = subprocess.run([*map(str, argv)], capture_output=True, text=True, timeout=timeout, check=False,
-                              env={**os.environ, **(env or {})})
-    except (OSError, subprocess.TimeoutExpired) as fault:
-        raise Failed(f"{argv[0]}: {fault}") from None
-    if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise Failed(f"{' '.join(map(str, argv[:4]))} failed: {said[-1] if said else done.returncode}")
-    return done.stdout
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{what} did not end within {timeout} s") from None
+    finally:
+        end(process)
+    if process.returncode:
+        said = (err.strip() or out.strip()).splitlines()
+        raise Failed(f"{what} failed: {said[-1] if said else process.returncode}")
+    return out
 
 
 class Talker:

@@ -4,8 +4,9 @@ import time
 
 
 class Progress:
-    def __init__(self, out=sys.stderr):
-        self._out, self._live = out, out.isatty()
+    def __init__(self, out=None):
+        self._out = out or sys.stderr
+        self._live = self._out.isatty()
 
     def say(self, text):
         if self._live:

@@ -4,19 +4,16 @@ import json
 import time
 
 from . import figures
-from .clients import by_turns, middle, ready, settle
+from .clients import by_turns, middle, pair, ready, settle
 from .nodes import Delay, Nodes
 from .peers import GUARDED_TTL_MS
+from .processes import Failed
 
 DELAY_MS = 2
 
 
 def acquire(batch):
     return middle(batch, "acquire")
-
-
-def pair(batch):
-    return middle(batch, "acquire") + middle(batch, "release")
 
 
 def turns(run, peers, ports, rounds, pairs, measure):
@@ -30,7 +27,10 @@ def turns(run, peers, ports, rounds, pairs, measure):
         driver.end()
     first, *others = drivers
     base = [measure(batch) for batch in batches[first]]
-    return {name: figures.ratio([measure(batch) for batch in batches[name]], base) for name in others}
+    ratios = {name: figures.ratio([measure(batch) for batch in batches[name]], base) for name in others}
+    for name in (name for name, ratio in ratios.items() if ratio is None):
+        raise Failed(f"{name} and {first} had a lock in no batch, so there is nothing to compare")
+    return ratios
 
 
 def delay(run, nodes):

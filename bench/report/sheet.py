@@ -5,7 +5,7 @@ import json
 import os
 
 import tables
-from standalone import d3_parts, fill, inline
+from shared.standalone import assemble
 from tables import safe
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -29,11 +29,6 @@ SETS = {
 }
 
 
-def own(name):
-    with open(os.path.join(HERE, "page", name), encoding="utf-8") as file:
-        return file.read()
-
-
 def data(results):
     """Nothing in it can end the element that it stands in."""
     return json.dumps(results, allow_nan=False).replace("<", "\\u003c")
@@ -42,18 +37,15 @@ def data(results):
 def build(results, d3):
     measured = [name for name in SETS if name in results["sets"]]
     missing = [name for name in SETS if name not in results["sets"]]
-    return fill(own("page.html"), {
-        "title": safe(f"redlock benchmarks, {results.get('began', 'undated')}"),
-        "style": own("style.css"),
+    parts = {
         "facts": facts(results),
         "warnings": warnings(results),
         "contents": " ".join(f'<a href="#{name}">{safe(SETS[name][0])}</a>' for name in measured),
         "sections": "".join(section(name, results["sets"][name]) for name in measured),
         "missing": not_measured(missing),
-        "data": data(results),
-        **d3_parts(d3),
-        "script": inline("\n".join(own(name) for name in SCRIPTS)),
-    })
+    }
+    return assemble(os.path.join(HERE, "page"), safe(f"redlock benchmarks, {results.get('began', 'undated')}"), parts,
+                    f'<script type="application/json" id="results">{data(results)}</script>', SCRIPTS, d3)
 
 
 def facts(results):

@@ -7,11 +7,12 @@ import json
 import os
 import sys
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 # pylint: disable=wrong-import-position
-from harness import clients, figures, main, processes  # noqa: E402
+from harness import clients, figures, main  # noqa: E402
 from harness.latency import Place  # noqa: E402
 
 
@@ -78,6 +79,8 @@ class Turns(unittest.TestCase):
     def test_a_batch_in_which_nothing_was_had(self):
         found = clients.summary([batch([], [], failed=5), batch([2], [2])], [batch([1], [1]), batch([1], [1])])
         self.assertEqual((found["ratio"]["acquire"], found["failed"]), (2, 5))
+        kept = clients.summary([batch([1], [])], [batch([1], [1])])  # had, and never given back
+        self.assertEqual((kept["ratio"]["acquire"], kept["ratio"]["pair"]), (1, None))
         none = clients.summary([batch([], [])], [batch([1], [1])])
         self.assertEqual((none["acquire_us"], none["ratio"]["acquire"]), (None, None))
 
@@ -99,22 +102,6 @@ class Ports(unittest.TestCase):
         self.assertEqual(place.ports_of("hung_dead", doors), [103, 104, 105, 106, 107])
 
 
-class Talking(unittest.TestCase):
-    def tearDown(self):
-        processes.end_all()
-
-    def test_lines_come_whole_and_in_order(self):
-        talker = processes.Talker(["sh", "-c", "read a; printf 'one\\ntw'; sleep 0.2; printf 'o\\n%s\\n' \"$a\"; read b"])
-        self.assertEqual([talker.ask("three"), talker.line(), talker.line()], ["one", "two", "three"])
-        self.assertFalse(talker.has_line())
-
-    def test_who_ends_or_hangs_is_named(self):
-        with self.assertRaisesRegex(processes.Failed, "ended on its own, with 3"):
-            processes.Talker(["sh", "-c", "exit 3"]).line()
-        with self.assertRaisesRegex(processes.Failed, "did not answer"):
-            processes.Talker(["sleep", "60"]).line(timeout=0.1)
-
-
 class Arguments(unittest.TestCase):
     def refused(self, *words):
         said = io.StringIO()
@@ -129,12 +116,20 @@ class Arguments(unittest.TestCase):
         self.refused("fast")
         self.refused("quick", "--rounds", "0")
         self.refused("promises", "--only", "world")
+        self.refused("quick", "--only", "tput")
+        self.refused("core", "--out", __file__)
 
     def test_nothing_was_built(self):
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             self.assertEqual(main.main(["core", "--build", "/nowhere"]), 69)
         self.assertIn("/nowhere/bench/bench_redlock is missing", said.getvalue())
+
+    def test_a_folder_that_cannot_be_made(self):
+        with mock.patch.object(main, "find_programs"), mock.patch.object(main, "need"), mock.patch.object(main, "Run"), \
+                contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(main.main(["core", "--out", "/proc/none/of/these"]), 69)
+        self.assertEqual((said.getvalue().count("\n"), "/proc/none" in said.getvalue()), (1, True), said.getvalue())
 
     def test_list_names_every_set(self):
         said = io.StringIO()

@@ -89,6 +89,7 @@ class Run(unittest.TestCase):
         _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 130, err)
         self.assertEqual(err.splitlines()[-1], "bench/run: stopped")
+        self.assertNotIn("Traceback", err)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Starts processes that die with the runner, also when it is killed: the kernel is asked to see to that (setpriv sets
 the parent death signal). So all are started by the runner's one thread."""
 import asyncio
+import contextlib
 import os
 import shutil
+import signal
 
 
 def lasting(argv):
@@ -29,7 +31,8 @@ def need(program, remedy):
 
 
 async def output(argv, env=None, timeout=60):
-    """Runs a command to its end and gives its output; Failed with the last line it said where it fails."""
+    """Runs a command to its end and gives its output; Failed with the last line it said where it fails. When the run is
+    stopped meanwhile, it ends, with all that it has started."""
     try:
         process = await asyncio.create_subprocess_exec(*map(str, argv), env={**os.environ, **(env or {})},
                                                        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
@@ -39,9 +42,12 @@ async def output(argv, env=None, timeout=60):
     try:
         out, err = await asyncio.wait_for(process.communicate(), timeout)
     except asyncio.TimeoutError:
-        process.kill()
-        await process.wait()
         raise Failed(f"{' '.join(map(str, argv[:4]))} ... did not end within {timeout} s") from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
     if process.returncode != 0:
         said = (err.decode(errors="replace").strip() or out.decode(errors="replace").strip()).splitlines()
         raise Failed(f"{' '.join(map(str, argv[:6]))} failed: {said[-1] if said else process.returncode}")
@@ -57,3 +63,11 @@ async def wait_state(pid, wanted):
             break
         await asyncio.sleep(0.02)
     return state
+
+
+async def until_told(work):
+    """Awaits it; ^C, SIGTERM and SIGHUP cancel it, so that it ends in order."""
+    task = asyncio.current_task()
+    for what in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(what, task.cancel)
+    return await work

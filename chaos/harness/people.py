@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from .child import Failed, output
+from .child import Broken, Failed, output, until_told
 from .containers import Containers
-from .watcher import act, start_of
+from .watcher import act_on, start_of
 
 PROJECT = "redlock-chaos"
 NET = "10.78.0"  # beside that of runs
@@ -33,7 +33,7 @@ class Notes:
 
 
 async def bring_up(root):
-    folder, notes = place(), None
+    folder = place()
     try:
         folder.mkdir(mode=0o755)
     except FileExistsError:
@@ -47,21 +47,24 @@ async def bring_up(root):
         servers = [deployment.server(name) for name in names]
         await asyncio.gather(*(s.start() for s in servers))
         await asyncio.gather(*(s.wait_up() for s in servers))
+        await make_ready(root, deployment, ",".join(f"redis://{s.address}" for s in servers[:5]))
     except BaseException:
         take_down()
         raise
-    urls = ",".join(f"redis://{s.address}" for s in servers[:5])
+    return 0
+
+
+async def make_ready(root, deployment, urls):
+    built = sorted((root / "build").glob("*/src/cli/redlock"), key=lambda p: p.stat().st_mtime)
+    if built:
+        await output([built[-1], "--nodes", urls, "init", "--yes"])
     print(f"export REDLOCK_NODES={urls}")
     if deployment.house:
         print(f"# An engine of their own, in a network of their own; to work there:\n"
               f"#   nsenter --net=/proc/{deployment.house.inside()}/ns/net bash\n"
               f"export DOCKER_HOST={deployment.house.host}")
-    built = sorted((root / "build").glob("*/src/cli/redlock"), key=lambda p: p.stat().st_mtime)
-    if built:
-        await output([built[-1], "--nodes", urls, "init", "--yes"])
-    else:
+    if not built:
         print("# Not marked ready, since the program is not built: the first lock takes 30 s.")
-    return 0
 
 
 def take_down():
@@ -73,8 +76,7 @@ def take_down():
         return 0
     except ValueError:
         raise Failed(f"{folder}/orders.json cannot be read; end its dockerd, if there is one, and remove {folder}") from None
-    for order in reversed(orders):
-        act(order)
+    act_on(orders)
     if folder.exists():
         raise Failed(f"{folder} could not be removed")
     return 0
@@ -85,7 +87,13 @@ def main(what, argv):
         print(f"usage: chaos/{what}", file=sys.stderr)
         return 64
     try:
-        return asyncio.run(bring_up(Path(__file__).resolve().parents[2])) if what == "up" else take_down()
+        return asyncio.run(until_told(bring_up(Path(__file__).resolve().parents[2]))) if what == "up" else take_down()
     except Failed as fault:
         print(f"chaos/{what}: {fault}", file=sys.stderr)
         return 69
+    except (Broken, OSError) as fault:
+        print(f"chaos/{what}: stopped: {fault}", file=sys.stderr)
+        return 70
+    except asyncio.CancelledError:
+        print(f"chaos/{what}: stopped; what was up is taken down", file=sys.stderr)
+        return 130

@@ -1,23 +1,11 @@
 """The deployment as plain processes on loopback: quick, and without any rights. A pause is SIGSTOP."""
 import os
-import random
 import signal
-import socket
+
+from shared.ports import free_port
 
 from .child import spawn, wait_state
 from .server import Server
-
-
-def free_port():
-    """Below the range that the kernel gives to connections, so that a server finds its port free when it comes back."""
-    while True:
-        port = random.randrange(12000, 32000)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
 
 
 class ProcessServer(Server):

@@ -4,6 +4,8 @@ import json
 
 from .child import Broken, spawn
 
+PATIENCE_S = 10
+
 
 class Proxy:
     def __init__(self, program, upstream, doors, seed, host="127.0.0.1"):
@@ -19,7 +21,10 @@ class Proxy:
         self.ports = (await self._answer())["ports"]
 
     async def _answer(self):
-        line = await asyncio.wait_for(self._process.stdout.readline(), 10)
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), PATIENCE_S)
+        except asyncio.TimeoutError:
+            raise Broken(f"{self._argv[0]} did not answer within {PATIENCE_S} s") from None
         if not line:
             raise Broken(f"{self._argv[0]} ended with {await self._process.wait()}")
         answer = json.loads(line)
@@ -37,4 +42,8 @@ class Proxy:
     async def end(self):
         if self._process.returncode is None:
             self._process.stdin.close()
-            await asyncio.wait_for(self._process.wait(), 10)
+            try:
+                await asyncio.wait_for(self._process.wait(), PATIENCE_S)
+            except asyncio.TimeoutError:
+                self._process.kill()
+                await self._process.wait()

@@ -2,6 +2,8 @@
 timeout, and a connection that failed once is made anew by the next call."""
 import asyncio
 
+PATIENCE_S = 10  # a server that syncs every write to a busy disk may stand still for a while
+
 
 class RedisError(Exception):
     """The server answered, and said no."""
@@ -45,7 +47,7 @@ class Redis:
             self._writer.close()
         self._reader = self._writer = None
 
-    async def pipeline(self, *commands, timeout=1.0):
+    async def pipeline(self, *commands, timeout=PATIENCE_S):
         """The replies, errors among them as values. Raises OSError where the server cannot be asked."""
         async with self._turn:
             try:
@@ -74,13 +76,13 @@ class Redis:
         self._writer.write(b"".join(encode(c) for c in commands))
         return [await read_reply(self._reader) for _ in commands]
 
-    async def call(self, *words, timeout=1.0):
+    async def call(self, *words, timeout=PATIENCE_S):
         reply = (await self.pipeline(words, timeout=timeout))[0]
         if isinstance(reply, RedisError):
             raise reply
         return reply
 
-    async def info(self, *sections, timeout=1.0):
+    async def info(self, *sections, timeout=PATIENCE_S):
         text = await self.call("INFO", *sections, timeout=timeout)
         return parse_info(text)
 

@@ -3,7 +3,7 @@ import asyncio
 
 from .child import Broken
 from .faults import fault
-from .resp import Redis
+from .resp import Redis, RedisError
 
 COUNT, QUORUM = 3, 2
 
@@ -39,14 +39,19 @@ class Sentinels:
     async def _wait(self, node, holds, what, timeout=40):
         for _ in range(timeout * 10):
             for server in self._servers:
-                if server.up:
-                    facts = await server.redis.call("SENTINEL", "MASTER", self.name_of(node))
-                    if not holds(dict(zip(facts[::2], facts[1::2]))):
-                        break
+                if server.up and not await self._says(server, node, holds):
+                    break
             else:
                 return
             await asyncio.sleep(0.1)
         raise Broken(f"the Sentinels of {node.label} did not {what} within {timeout} s")
+
+    async def _says(self, server, node, holds):
+        try:
+            facts = await server.redis.call("SENTINEL", "MASTER", self.name_of(node))
+        except (OSError, RedisError):
+            return False
+        return holds(dict(zip(facts[::2], facts[1::2])))
 
     async def wait_moved(self, node):
         """Until all agree that the replica is the master."""

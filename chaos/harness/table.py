@@ -32,19 +32,24 @@ def rows(verdict, kinds):
         yield (f"| {kind} | {times[kind]} | {overlaps} | {inversions} | {', '.join(map(mean, rates[kind]))} | {first} |")
 
 
+def table_of(run, verdicts):
+    for series in run["series"]:
+        verdict = verdicts[series["id"]]
+        counts = ", ".join(f"{len(verdict[what])} {what}" for what in ("overlaps", "inversions", "leftovers", "validity"))
+        yield f"\n**{series['title']}**: {verdict['sections']} sections, {counts}\n"
+        yield HEAD
+        yield from rows(verdict, {f["id"]: f["kind"] for f in verdict["faults"]})
+
+
 def print_table(folder):
     try:
         run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         verdicts = {s["id"]: json.loads((folder / "series" / s["id"] / "verdict.json").read_text(encoding="utf-8"))
                     for s in run["series"]}
-    except (OSError, ValueError, KeyError) as fault:
-        print(f"chaos/run: --table: {folder} is not the folder of a run that is over: {fault}", file=sys.stderr)
+        lines = list(table_of(run, verdicts))
+    except (OSError, ValueError, KeyError, TypeError) as fault:
+        print(f"chaos/run: --table: {folder} is not the folder of a run that is over: "
+              f"{type(fault).__name__}: {fault}", file=sys.stderr)
         return 65
-    for series in run["series"]:
-        verdict = verdicts[series["id"]]
-        counts = ", ".join(f"{len(verdict[what])} {what}" for what in ("overlaps", "inversions", "leftovers", "validity"))
-        print(f"\n**{series['title']}**: {verdict['sections']} sections, {counts}\n")
-        print(HEAD)
-        for row in rows(verdict, {f["id"]: f["kind"] for f in verdict["faults"]}):
-            print(row)
+    print("\n".join(lines))
     return 0

@@ -91,9 +91,10 @@ def sweep(place):
             if notes.stat().st_uid != os.getuid():
                 continue
             first, *orders = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
-        except (OSError, ValueError):
+            left = gone(first["runner"], first["start"])
+        except (OSError, ValueError, KeyError, TypeError):
             continue
-        if gone(first["runner"], first["start"]):
+        if left:
             act_on(orders)
 
 

@@ -8,27 +8,20 @@ import os
 
 import tables
 import words
-from standalone import d3_parts, fill, inline
+from shared.standalone import assemble
 from tables import safe
 from violations import real
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+OWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 SCRIPTS = ("format.js", "data.js", "paint.js", "lanes.js", "lane_paint.js", "latency.js", "marks.js", "hover.js", "zoom.js",
            "overview.js", "timeline.js", "main.js")
-
-
-def own(name):
-    with open(os.path.join(HERE, "page", name), encoding="utf-8") as file:
-        return file.read()
 
 
 def build(run, notes, everything, d3):
     """everything: [(series, past, verdict, described, packed text, notes)]."""
     chips = [words.chip(series, verdict) for series, _, verdict, *_ in everything]
     overall = words.overall(chips)
-    return fill(own("page.html"), {
-        "title": safe(f"redlock chaos report, {run.get('wall_began') or 'undated'}"),
-        "style": own("style.css"),
+    parts = {
         "overall_class": overall[0],
         "overall": tables.mark(overall[0]) + " " + safe(overall[1]),
         "facts": facts(run, everything),
@@ -36,11 +29,9 @@ def build(run, notes, everything, d3):
         "summary": "".join(card(index, chips[index], *one) for index, one in enumerate(everything)),
         "matrix": tables.matrix([one[:4] for one in everything]),
         "series": "".join(block(index, chips[index], *one) for index, one in enumerate(everything)),
-        "data": "".join(f'<script type="text/plain" id="data-{index}">{one[4]}</script>\n'
-                        for index, one in enumerate(everything)),
-        **d3_parts(d3),
-        "script": inline("\n".join(own(name) for name in SCRIPTS)),
-    })
+    }
+    data = "".join(f'<script type="text/plain" id="data-{index}">{one[4]}</script>\n' for index, one in enumerate(everything))
+    return assemble(OWN, safe(f"redlock chaos report, {run.get('wall_began') or 'undated'}"), parts, data, SCRIPTS, d3)
 
 
 def facts(run, everything):

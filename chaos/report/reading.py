@@ -6,6 +6,7 @@ at all is refused (BadRun), since a page about nothing would look like a page ab
 """
 
 import json
+import math
 import os
 
 import shapes
@@ -18,6 +19,19 @@ NOTES_SHOWN = 20  # of one series; a page of complaints would hide the run
 
 class BadRun(Exception):
     """One line that says what was wrong, where, and what would be right."""
+
+
+def refuse(word):
+    raise ValueError(f"{word} is no number")
+
+
+def finite(word):
+    return value if math.isfinite(value := float(word)) else refuse(word)
+
+
+# Python reads NaN, Infinity and 1e999. In an event they would reach the page's script, which chokes on them; verdict and
+# run.json are held to their shapes.
+DECODER = json.JSONDecoder(parse_constant=refuse, parse_float=finite)
 
 
 class Notes:
@@ -132,7 +146,7 @@ def read_lines(name, file, notes):
     number = 0
     for number, line in enumerate(file, 1):
         try:
-            event = json.loads(line)
+            event = DECODER.decode(line)
         except (ValueError, RecursionError):
             if line.endswith("\n"):
                 notes.add(f"events/{name} line {number} is not JSON and was left out")

@@ -116,7 +116,6 @@ class CleanupTest(unittest.TestCase):
         self.assertEqual(again.returncode, 69)
         self.assert_nothing_left()
 
-
     @OWN_ENGINE
     def test_up_and_down(self):
         def people(what):
@@ -133,6 +132,18 @@ class CleanupTest(unittest.TestCase):
         self.assertIn("chaos/down", again.stderr)
         self.assertEqual(people("down").returncode, 0)
         self.assert_nothing_left()
+
+    @OWN_ENGINE
+    def test_up_is_stopped_on_the_way(self):
+        up = subprocess.Popen([sys.executable, "-B", CHAOS / "up"], env={**os.environ, "XDG_RUNTIME_DIR": str(self.place)},
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        orders = self.place / f"redlock-chaos-up-{os.getuid()}" / "orders.json"
+        self.assertTrue(wait_for(lambda: orders.exists() and any(word in orders.read_text() for word in ('"kill"', '"run"'))))
+        up.terminate()
+        _, said = up.communicate(timeout=60)
+        self.assertEqual((up.returncode, len(said.splitlines())), (130, 1), said)
+        self.assert_nothing_left()
+        self.assertFalse(orders.parent.exists())
 
     @OWN_ENGINE
     def test_containers_after_the_runner_was_killed(self):

@@ -2,6 +2,7 @@
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from harness.sentinels import SENTINEL_SCENARIOS  # noqa: E402
 from harness.series import ALL  # noqa: E402
 from harness.settings import short  # noqa: E402
 from harness.terminal import Terminal  # noqa: E402
+from shared.ports import free_port  # noqa: E402
 
 
 def run(*arguments, program="run", env=None):
@@ -39,7 +41,9 @@ class WordsTest(unittest.TestCase):
 
     def test_bad_words_end_with_64_and_one_line(self):
         for words, named in ((["--scenario", "nope"], "nope"), (["--series", "nope"], "nope"), (["--hours", "-1"], "--hours"),
-                             (["--hours", "x"], "--hours"), (["--suite", "odd"], "odd"), (["--seed", "x"], "--seed"),
+                             (["--hours", "x"], "--hours"), (["--hours", "nan"], "--hours"), (["--hours", "inf"], "--hours"),
+                             (["--seed", "-1"], "--seed"), (["--seed", str(1 << 40)], "--seed"),
+                             (["--series", "guarded", "--scenario", "sentinel-killed"], "--scenario"), (["--suite", "odd"], "odd"), (["--seed", "x"], "--seed"),
                              (["--nonsense"], "--nonsense")):
             done = run(*words)
             self.assertEqual(done.returncode, 64, words)
@@ -63,6 +67,10 @@ class WordsTest(unittest.TestCase):
             place.mkdir(parents=True)
             (Path(empty) / "run.json").write_text(json.dumps({"series": [
                 {"id": "guarded", "title": "all", "expect": "clean"}]}))
+            for odd in ("[]", "{}", json.dumps({"sections": 9})):
+                (place / "verdict.json").write_text(odd)
+                done = run("--table", empty)
+                self.assertEqual((done.returncode, len(done.stderr.splitlines()), done.stdout), (65, 1, ""), odd)
             window = {"per_s": 10}
             (place / "verdict.json").write_text(json.dumps({
                 "sections": 9, "overlaps": [{"fault": "f1"}], "inversions": [{"fault": None}], "leftovers": [],
@@ -89,6 +97,24 @@ class WordsTest(unittest.TestCase):
         for series in ALL:
             for name in series.scenarios:
                 self.assertIn(name, {**SCENARIOS, **CONTROLS, **SENTINEL_SCENARIOS})
+
+
+class PortsTest(unittest.TestCase):
+    def test_no_port_is_given_twice(self):
+        """Servers are started some time after their ports were found."""
+        first = free_port()
+        self.assertTrue(12000 <= first < 32000)
+        with mock.patch("random.randrange", side_effect=[first, first, *range(20000, 21000)]):
+            self.assertNotEqual(free_port(), first)
+
+    def test_a_port_in_use_is_not_free(self):
+        with socket.socket() as taken, socket.socket() as other:
+            for one in (taken, other):
+                one.bind(("127.0.0.1", 0))
+            ports = [one.getsockname()[1] for one in (taken, other)]
+            other.close()
+            with mock.patch("random.randrange", side_effect=ports):
+                self.assertEqual(free_port(), ports[1])
 
 
 class FakeEvents:
@@ -190,7 +216,7 @@ class LookTest(unittest.IsolatedAsyncioTestCase):
 
 
 class RedisTest(unittest.IsolatedAsyncioTestCase):
-    async def talk(self, reply):
+    async def talk(self, reply, timeout=60):
         async def serve(reader, writer):
             await reader.read(1000)
             writer.write(reply)
@@ -199,7 +225,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
         server = await asyncio.start_server(serve, "127.0.0.1", 0)
         redis = Redis("127.0.0.1", server.sockets[0].getsockname()[1])
         try:
-            return await redis.call("X", timeout=0.3)
+            return await redis.call("X", timeout=timeout)
         finally:
             redis.close()
             await asyncio.sleep(0.05)
@@ -223,7 +249,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
             writer.close()
         server = await asyncio.start_server(once, "127.0.0.1", 0)
         redis = Redis("127.0.0.1", server.sockets[0].getsockname()[1])
-        self.assertEqual([await redis.call("X", timeout=10) for _ in range(3)], ["OK"] * 3)
+        self.assertEqual([await redis.call("X", timeout=60) for _ in range(3)], ["OK"] * 3)
         self.assertEqual(served, 3)
         redis.close()
         server.close()
@@ -231,7 +257,7 @@ class RedisTest(unittest.IsolatedAsyncioTestCase):
     async def test_silence_and_nonsense_are_errors_of_the_line(self):
         for reply in (b"", b"+half", b"HTTP/1.1\r\n"):
             with self.assertRaises(OSError):
-                await self.talk(reply)
+                await self.talk(reply, timeout=0.3)
 
 
 class CountTest(unittest.TestCase):

@@ -6,25 +6,29 @@ const HEIGHT = 260, MARGIN = {left: 62, right: 16, top: 10, bottom: 34};
 // chart: {title, hint, x: {label, log, ticks, write}, y: {label, log, write, zero}, series: [{member, thin, points: [[x, y]]}]}
 function drawLines(place, chart) {
   const figure = frame(place, chart.title, chart.hint), width = figure.node().clientWidth - 28;
+  const there = ([x, y]) => onAxis(chart.x, x) && onAxis(chart.y, y);
+  const all = d3.merge(chart.series.map(one => one.points)).filter(there);
+  if (all.length === 0) return figure.append("p").text("Nothing was measured.");
   const svg = figure.append("svg").attr("height", HEIGHT).attr("viewBox", `0 0 ${width} ${HEIGHT}`)
     .attr("role", "img").attr("aria-label", chart.title);
-  const all = d3.merge(chart.series.map(one => one.points)).filter(([x, y]) => x !== null && y !== null);
-  if (all.length === 0) return figure.append("p").text("Nothing was measured.");
   const x = scale(chart.x, all.map(point => point[0])).range([MARGIN.left, width - MARGIN.right]);
   const y = scale(chart.y, all.map(point => point[1])).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
   axes(svg, chart, x, y, width);
-  const line = d3.line().defined(([a, b]) => a !== null && b !== null).x(point => x(point[0])).y(point => y(point[1]));
+  const line = d3.line().defined(there).x(point => x(point[0])).y(point => y(point[1]));
   for (const one of chart.series) {
     const stroke = one.member.bound ? null : colour(one.member);
     svg.append("path").attr("class", `line${one.member.bound ? ` bound ${one.member.name}` : ""}${one.thin ? " thin" : ""}`).style("stroke", stroke)
       .attr("d", line(one.points));
-    if (chart.dots === false) continue;
-    const dots = svg.append("g").selectAll("circle").data(one.points.filter(([a, b]) => a !== null && b !== null)).enter()
-      .append("circle").attr("cx", point => x(point[0])).attr("cy", point => y(point[1])).attr("r", one.thin ? 2 : 3.5)
-      .style("fill", stroke || "var(--bound)");
+    const dots = svg.append("g").selectAll("path").data(one.points.filter(there)).enter().append("path")
+      .attr("transform", point => `translate(${x(point[0])},${y(point[1])})`).call(dot, one.member, one.thin ? 14 : 40);
     tell(dots, point => `${one.member.title}${one.what ? `, ${one.what}` : ""}\n${chart.x.write(point[0])}: ${chart.y.write(point[1])}`);
   }
   legend(figure, d3.values(d3.nest().key(one => one.member.name).object(chart.series)).map(some => some[0].member));
+}
+
+// Nothing that failed throughout has a place on a logarithmic axis.
+function onAxis({log}, value) {
+  return value !== null && (!log || value > 0);
 }
 
 function scale({log, zero, within}, values) {

@@ -17,6 +17,7 @@ function named(svg, data, room, top) {
 // chart: {title, hint, rows: [{member, of: {p50, p95, p99, n}, beside}], bounds: [{title, value}]}
 function drawRanges(place, chart) {
   const figure = frame(place, chart.title, chart.hint), width = figure.node().clientWidth - 28;
+  if (!chart.rows.length) return figure.append("p").text("Nothing was measured.");
   const room = rowsIn(width, 190), right = 62, top = 20, height = top + chart.rows.length * room.row + 30, left = room.left;
   const svg = figure.append("svg").attr("height", height).attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", chart.title);
@@ -47,6 +48,7 @@ function drawRanges(place, chart) {
 // A bar for each step, from the left edge of a logarithmic axis of nanoseconds.
 function drawBars(place, chart) {
   const figure = frame(place, chart.title, chart.hint), width = figure.node().clientWidth - 28;
+  if (!chart.rows.length) return figure.append("p").text("Nothing was measured.");
   const room = rowsIn(width, 150), right = 160, height = chart.rows.length * room.row + 24, left = room.left;
   const svg = figure.append("svg").attr("height", height).attr("viewBox", `0 0 ${width} ${height}`)
     .attr("role", "img").attr("aria-label", chart.title);

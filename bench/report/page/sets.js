@@ -65,7 +65,7 @@ function distributions(place, title, hint, members, bound) {
   const curves = members.filter(one => one.distribution && one.distribution.length)
     .map(member => ({member, points: member.distribution.map(([percent, us]) => [Math.max(1, us), percent])}));
   if (bound) curves.push({member: {name: "bound", title: "bound", bound: true}, points: [[bound, 0], [bound, 100]]});
-  drawLines(place, {title, hint, dots: true, x: {label: "", log: true, write: duration},
+  drawLines(place, {title, hint, x: {label: "", log: true, write: duration},
     y: {zero: true, within: [0, 100], write: percent => `${percent} %`}, series: curves});
 }
 

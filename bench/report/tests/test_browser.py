@@ -8,9 +8,9 @@ import unittest
 
 from support import HERE, InFolder, recorded
 
-sys.path.append(os.path.join(HERE, "..", "..", "..", "chaos", "report", "tests"))
+sys.path.append(os.path.join(HERE, "..", "..", "..", "scripts"))
 # pylint: disable=wrong-import-position
-from headless import browser  # noqa: E402
+from shared.headless import browser  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 
@@ -74,10 +74,36 @@ class Drawn(InFolder):
 
     def test_tells_what_is_pointed_at(self):
         self.open(recorded())
-        dot = self.all("#throughput .chart circle")[0]
+        dot = self.all("#throughput .chart .dot")[0]
         self.js("arguments[0].scrollIntoView({block: 'center'})", dot)
         ActionChains(self.driver).move_to_element(dot).perform()
         self.assertIn("floor", self.driver.find_element(By.ID, "tip").text)
+
+    def test_colours_need_not_be_told_apart(self):
+        self.open(recorded())
+        alike = self.js("""
+            return [...document.querySelectorAll(".chart")].filter(chart => {
+              const signs = [...chart.querySelectorAll(".legend .dot")].map(one =>
+                one.getAttribute("d") + (one.style.fill === one.style.stroke));
+              return new Set(signs).size < signs.length;
+            }).map(chart => chart.querySelector("figcaption").textContent);""")
+        self.assertEqual(alike, [])
+        self.assertGreater(len(self.all(".legend .dot")), 10)
+
+    def test_clients_that_failed_throughout(self):
+        """On logarithmic axes a zero has no place."""
+        nothing = {"acquire_us": None, "release_us": None, "per_s": 0, "cpu_us": 0, "failed": 9,
+                   "ratio": {"acquire": None, "pair": None, "per_s": None}}
+        for spared in (("floor", "callbacks"), ()):
+            results = recorded()
+            for group in results["sets"]["latency"]["groups"] + results["sets"]["throughput"]["points"]:
+                for member in group["members"]:
+                    if member["name"] not in spared:
+                        member.update(nothing)
+            with self.subTest(spared):
+                self.open(results)
+                self.assertEqual(self.js(OUTSIDE), [])
+                self.assertEqual("Nothing was measured." in self.driver.find_element(By.ID, "throughput").text, not spared)
 
     def test_each_set_alone_and_none(self):
         for names in [[name] for name in recorded()["sets"]] + [[]]:

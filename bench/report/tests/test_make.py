@@ -89,6 +89,13 @@ class Refused(InFolder):
         del results["sets"]["throughput"]["points"][0]["members"][0]["per_s"]
         self.refused(65, results, "per_s")
 
+    def test_has_something_else(self):
+        for ratio, said in (("x", "ValueError"), (float("nan"), "ValueError"), (10**400, "OverflowError"), ([], "TypeError")):
+            results = recorded()
+            results["sets"]["promises"]["rows"][0]["ratio"] = ratio
+            with self.subTest(said):
+                self.refused(65, results, said)
+
     def test_usage(self):
         self.refused(64, recorded(), "--what", arguments=["--what"])
         self.refused(69, recorded(), "node-d3", arguments=["--d3", "/nowhere"])

@@ -14,7 +14,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPORT = os.path.dirname(HERE)
 MAKE = os.path.join(REPORT, "make")
-sys.path[:0] = [REPORT, HERE]
+sys.path[:0] = [REPORT, HERE, os.path.join(REPORT, "..", "..", "scripts")]
 sys.dont_write_bytecode = True
 
 

@@ -16,6 +16,7 @@ import page
 import reading
 import shapes
 import tables
+from shared import standalone
 
 
 def write(path, text):
@@ -59,6 +60,12 @@ class Refused(InFolder):
 
     def test_no_d3(self):
         self.refused(69, "nothing.js", "node-d3", arguments=[self.folder, "--d3", self.path("nothing.js")])
+        self.refused(69, self.folder, "directory", "node-d3", arguments=[self.folder, "--d3", self.folder])
+        write(self.path("d3.js"), "// https://d3js.org v7.8.5 Copyright")
+        self.refused(69, "D3 7.8.5", "version 5", arguments=[self.folder, "--d3", self.path("d3.js")])
+        with open(self.path("d3.js"), "wb") as file:
+            file.write(b"\xff\xfe")
+        self.refused(69, "d3.js", "not a text", arguments=[self.folder, "--d3", self.path("d3.js")])
 
     def test_page_cannot_be_written(self):
         write(self.path("run.json"), '{"series":[{"id":"a","title":"b","expect":"clean"}]}')
@@ -88,6 +95,7 @@ class Tolerant(InFolder):
         whole = packed(self.make())
         odd = ['nonsense', '[1]', '{"t":"late","e":"wait"}', '{"t":1}', '{"t":9,"e":"news"}', '{"t":5000000009,"e":"grant","w":"w9.1"}',
                '{"t":5000000009,"e":"extend","w":"w9.1","id":[]}', '{"t":5000000009,"e":"node","node":{}}', '{"t":1e400,"e":"wait"}',
+               '{"t":5000000009,"e":"node","node":NaN}', '{"t":5000000009,"e":"fault","id":"f","what":"begin","nodes":[-1e999]}',
                '\x00\x01', '{"t":true,"e":"wait"}', '']
         write(self.path("series", "a", "events", "odd.jsonl"), "\n".join(odd) + "\n")
         write(self.path("series", "a", "events", "empty.jsonl"), "")
@@ -122,6 +130,7 @@ class Tolerant(InFolder):
             described = packing.describe(run["series"][0], judged, past.finish(), known)
             one = (run["series"][0], past, judged, described, packing.pack(described), notes)
             self.assertIn("</html>", page.build(known, notes, [one], ""))
+            json.dumps(described, allow_nan=False)  # the page's script takes no other
 
 
 def spoilt(value, dice):
@@ -325,11 +334,11 @@ class Safe(InFolder):
         page_itself = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
         self.assertEqual(re.findall(r'(?:src|href|action|data)="(?!#|data:)[^"]*"|url\(|@import|<link(?! rel="icon" href="data:,")',
                                     page_itself), [])
-        own = "".join(page.own(name) for name in page.SCRIPTS)
+        own = standalone.script_of(page.OWN, page.SCRIPTS)
         self.assertEqual(re.findall(r"https?:|fetch\(|XMLHttpRequest|import\(|WebSocket|innerHTML|\.html\(|eval\(", own), [])
 
     def test_script_cannot_be_ended(self):
-        self.assertEqual(page.inline("a</script>b</SCRIPT>"), "a<\\/script>b<\\/SCRIPT>")
+        self.assertEqual(standalone.inline("a</script>b</SCRIPT>"), "a<\\/script>b<\\/SCRIPT>")
 
     def test_command_is_executable(self):
         self.assertTrue(os.access(MAKE, os.X_OK))

@@ -1,0 +1,1 @@
+"""What the Python programs of bench and chaos have in common."""
