@@ -44,6 +44,7 @@ Line::Line(const Setup& setup, Token token, Fencing proposal, NodeSet listened_t
 // `now` was read before anything of it is sent (S2).
 void Line::renew(Instant now, Actions& out) {
   if (last_round_ >= first_round_) setup_.arrival = arrival();
+  request_.take = last_round_ >= first_round_ ? !somebody_has_it(now) : setup_.take;
   last_round_ = next(last_round_);
   std::copy_backward(renewals_.begin(), renewals_.end() - 1, renewals_.end());
   renewals_.front() = {last_round_, now};
@@ -63,8 +64,7 @@ void Line::renew(Instant now, Actions& out) {
 // The next one: in a second, or sooner.
 void Line::plan(Instant now) {
   const Instant asked = renewals_.front().t0;
-  const bool deaf = listened_to_.count() < quorum();
-  renew_at_ = asked + (deaf ? kRenewDeaf : kRenewEvery);
+  renew_at_ = asked + (deaf() ? kRenewDeaf : kRenewEvery);
   // Votes that would end before are kept, or nothing that needs patience would ever be waited for.
   if (!voted_.empty()) renew_at_ = sooner(renew_at_, asked + Micros{setup_.life} / 2, now);
   const Instant least = asked + kLeastBetween;
@@ -75,7 +75,7 @@ void Line::plan(Instant now) {
     const Instant probe = probes_ == 0 ? *too_few_ + wait : asked + wait * (1 << probes_);
     renew_at_ = sooner(renew_at_, later(probe, least, now), now);
   }
-  if (hurried_) renew_at_ = sooner(renew_at_, least, now);
+  if (hurried_ || (!request_.take && is_free(now))) renew_at_ = sooner(renew_at_, least, now);
   renew_at_ = sooner(renew_at_, later(holder_gone(now), least, now), now);
 }
 
@@ -88,7 +88,7 @@ Instant Line::holder_gone(Instant now) const {
   NodeSet::first(setup_.nodes).each([&](Node node) {
     const Place& place = at(node);
     if (voted_.has(node) || place.heard != renewals_.front().round) return;
-    gone[n++] = place.free_at;
+    if (place.timed) gone[n++] = place.free_at;
     rank = std::min(rank, place.rank);
   });
   const int wanted = quorum() - voted_.count();
@@ -166,6 +166,12 @@ void Line::on_reply(Node node, Round round, Reply reply, Instant now, Actions& o
   } else {
     refusal(node, round, reply, now);
   }
+  // A majority that would not count is of no use to us, and in everybody's way.
+  const bool lost = latest && ballot_.tally().verdict() == Verdict::lost;
+  if (lost && useless_.count() > setup_.nodes - quorum()) {
+    outcome_ = Outcome::back_off;
+    return;
+  }
   decide(now, out);
 }
 
@@ -173,6 +179,8 @@ void Line::on_notice(Node node, Round renewal, const Reply& reply, Instant now, 
   if (outcome_ == Outcome::won) return;
   noticed_ = true;
   vote(node, renewal, reply, now);
+  // By its own answer the node may count.
+  if (!reply.counted && reply.cause == Cause::unverified) hurry(now);
   decide(now, out);
 }
 
@@ -186,6 +194,7 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   }
   if (!reply.counted) {
     drop(node);
+    useless_.add(node);
     if (renewal == ballot_.round()) ballot_.record(node, reply, false, now);
     return;
   }
@@ -193,6 +202,7 @@ void Line::vote(Node node, Round renewal, Reply reply, Instant now) {
   if (!t0 || passed(vote_end(*t0, setup_.life), now)) return hurry(now);
   if (!voted_.has(node)) probes_ = 0;
   voted_.add(node);
+  useless_.remove(node);
   ends_.set(node, vote_end(*t0, setup_.life));
   at(node).answered = renewal;
   at(node).after = false;
@@ -207,12 +217,15 @@ void Line::refusal(Node node, Round round, const Reply& reply, Instant now) {
   Place& place = at(node);
   if (voted_.has(node) && place.answered >= round) return;
   if (tells) drop(node);
+  if (tells) useless_.remove(node);
   if (tells && round >= place.heard) {
     place.heard = round;
     if (reply.arrival != kNoArrival) place.arrival = reply.arrival;
     place.rank = reply.rank;
     place.after = reply.after && reply.counted;
     place.holder = reply.kind == ReplyKind::held ? reply.holder : 0;
+    place.free = reply.kind == ReplyKind::missing;
+    place.timed = reply.counted && reply.time_left >= Millis{0};
     place.free_at = now + Micros{std::max(reply.time_left, Millis{0})} + Micros{1000};
   }
   if (round != ballot_.round()) return;
@@ -240,7 +253,7 @@ void Line::decide(Instant now, Actions& out) {
     // are the ones that we have: others may do better, and we as well with others.
     if (outcome_ == Outcome::waiting && !unsettled_) unsettled_ = now;
     if (outcome_ == Outcome::waiting && passed(*unsettled_ + kTooLong, now)) outcome_ = Outcome::back_off;
-  } else if (voted_.empty()) {
+  } else if ((voted_ | useless_).empty()) {
     too_few_.reset();
   } else {
     share(now);
@@ -248,11 +261,16 @@ void Line::decide(Instant now, Actions& out) {
   if (outcome_ == Outcome::waiting) plan(now);
 }
 
-// With votes, and too few of them. Whether others have votes is known once all have answered, or had their
+// With keys, and too few of them that count. Whether others have votes is known once all have answered, or had their
 // time.
 void Line::share(Instant now) {
   if (!too_few_) too_few_ = now;
-  if (probes_ == 0 || somebody_has_it()) return;
+  if (probes_ == 0) return;
+  const bool too_long = passed(*too_few_ + kTooLong, now);
+  if (somebody_has_it(now)) {
+    if (too_long) outcome_ = Outcome::step_back;
+    return;
+  }
   bool after = false;
   NodeSet::first(setup_.nodes).each([&](Node node) {
     const bool latest = !voted_.has(node) && at(node).heard == renewals_.front().round;
@@ -260,13 +278,13 @@ void Line::share(Instant now) {
   });
   if (after && ballot_.tally().pending().empty()) {
     outcome_ = Outcome::give_back;
-  } else if (passed(*too_few_ + kTooLong, now)) {
+  } else if (too_long) {
     outcome_ = Outcome::back_off;
   }
 }
 
 // What the last renewal heard of a node holds until the next one is answered.
-bool Line::somebody_has_it() const {
+bool Line::somebody_has_it(Instant now) const {
   bool has = false;
   NodeSet::first(setup_.nodes).each([&](Node one) {
     if (voted_.has(one) || at(one).holder == 0) return;
@@ -274,11 +292,24 @@ bool Line::somebody_has_it() const {
     NodeSet::first(setup_.nodes).each([&](Node node) {
       const bool recent =
           !voted_.has(node) && at(node).heard != Round{} && at(node).heard >= renewals_[1].round;
-      count += recent && at(node).holder == at(one).holder ? 1 : 0;
+      const bool gone = at(node).timed && passed(at(node).free_at, now);
+      count += recent && !gone && at(node).holder == at(one).holder ? 1 : 0;
     });
     has = has || count >= quorum();
   });
   return has;
+}
+
+// By what the last renewal's answers say: nobody has a majority, and there are keys to be had.
+bool Line::is_free(Instant now) const {
+  int answered = voted_.count();
+  bool free = false;
+  NodeSet::first(setup_.nodes).each([&](Node node) {
+    if (voted_.has(node) || at(node).heard != renewals_.front().round) return;
+    ++answered;
+    free = free || at(node).free;
+  });
+  return free && answered >= quorum() && !somebody_has_it(now);
 }
 
 // As in an attempt (acquire.cpp): the token is held once a majority has stored it. The votes may come of
@@ -302,7 +333,8 @@ void Line::settle_token(Instant now, Actions& out) {
   if (fencing_ == token) return;  // asked for
   fencing_ = token;
   last_round_ = next(last_round_);
-  raise_round_ = last_round_;
+  std::copy_backward(raises_.begin(), raises_.end() - 1, raises_.end());
+  raises_.front() = last_round_;
   Request raise;
   raise.kind = RequestKind::raise;
   raise.token = request_.token;

@@ -6,10 +6,12 @@
 // Nodes may be at odds about whose turn it is, and then nobody gets a majority. So whoever has too few votes
 // for a while asks who has the others. If nobody has a majority of them it gives back, unless it came before
 // all others who have votes: the earliest alone keeps them. If somebody has, it keeps them as well: its turn
-// comes. Who gives back goes on under a new token (a late notice of the old one counts
-// for nothing then) and keeps its place by naming its arrival; session.h makes the new stay.
+// comes. But not for long: a node that was restarted has a free key, and the holder wants to heal it. So
+// whoever knows of a holder takes no free key. Who gives back goes on under a new token (a late notice of the
+// old one counts for nothing then) and keeps its place by naming its arrival; session.h makes the new stay.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -26,8 +28,9 @@ class Line {
     waiting,
     won,
     give_back,  // somebody who came before has votes as well
-    back_off    // nobody else has a majority, and we don't get one, or no fencing token by it: to the end
-                // of the line
+    step_back,  // somebody else has a majority, and keeps it: what he may heal is not ours to hold
+    back_off    // nobody else has a majority, and we don't get one, or none that counts, or no fencing token
+                // by it: to the end of the line
   };
 
   struct Setup {
@@ -36,6 +39,7 @@ class Line {
     bool fenced = false;           // a fencing token is wanted
     Millis max_ttl{0};             // fenced
     Arrival arrival = kNoArrival;  // of the stay before
+    bool take = true;              // false: somebody seemed to have it, so keys that are free may be his
     friend constexpr bool operator==(const Setup&, const Setup&) = default;
   };
   // How long a node keeps a place. The key of a waiter that died after it was handed over lives no longer, so
@@ -71,8 +75,14 @@ class Line {
   }
   [[nodiscard]] Round last_round() const { return last_round_; }
   // A round that raised counters: it leaves no key and no place.
-  [[nodiscard]] bool raised_in(Round round) const { return raise_round_ && *raise_round_ == round; }
-  [[nodiscard]] std::optional<Round> raise_round() const { return raise_round_; }
+  [[nodiscard]] bool raised_in(Round round) const {
+    return round != Round{} && std::find(raises_.begin(), raises_.end(), round) != raises_.end();
+  }
+  [[nodiscard]] std::optional<Round> raise_round() const {
+    return raises_.front() != Round{} ? std::optional(raises_.front()) : std::nullopt;
+  }
+  // Too few nodes are listened to: what is handed over is only found by asking.
+  [[nodiscard]] bool deaf() const { return listened_to_.count() < quorum(); }
   // Of one of the latest renewals.
   [[nodiscard]] std::optional<Instant> t0_of(Round renewal) const;
   // Since when we wait, as far as a majority has said; none: not yet known.
@@ -98,7 +108,9 @@ class Line {
     std::uint16_t rank = 0;
     bool after = false;
     std::uint64_t holder = 0;
-    Instant free_at;  // the holder's key is gone then
+    bool free = false;
+    bool timed = false;
+    Instant free_at;  // timed: the holder's key is gone then
     friend bool operator==(const Place&, const Place&) = default;
   };
 
@@ -108,7 +120,8 @@ class Line {
   void drop(Node node);
   void decide(Instant now, Actions& out);
   void share(Instant now);
-  [[nodiscard]] bool somebody_has_it() const;
+  [[nodiscard]] bool somebody_has_it(Instant now) const;
+  [[nodiscard]] bool is_free(Instant now) const;
   void settle_token(Instant now, Actions& out);
   void plan(Instant now);
   [[nodiscard]] Instant holder_gone(Instant now) const;
@@ -121,11 +134,12 @@ class Line {
   Fencing proposal_ = kNoFencing;
   Round first_round_{};
   Round last_round_{};
-  std::optional<Round> raise_round_;
+  std::array<Round, 4> raises_{};  // the latest first
   Outcome outcome_ = Outcome::waiting;
   Ballot ballot_;
   Ballot told_;  // the one before, for whoever asks why it takes so long
   NodeSet voted_;
+  NodeSet useless_;  // their keys are ours as well, and do not count
   VoteEnds ends_;
   Counters counters_;
   Fencing fencing_ = kNoFencing;
@@ -147,14 +161,17 @@ template <class V>
 void Line::visit(V&& v) {
   ballot_.visit(v);
   v(last_round_);
-  if (raise_round_) v(*raise_round_);
+  for (Round& raised : raises_)
+    if (raised != Round{}) v(raised);
   v(setup_.arrival);
+  v(request_.take);
   v(outcome_);
   v(hurried_);
   v(noticed_);
   v(probes_);
   v(listened_to_);
   v(voted_);
+  v(useless_);
   ends_.visit(voted_, v);
   if (setup_.fenced) {
     counters_.visit(v);
@@ -180,7 +197,9 @@ void Line::visit(V&& v) {
       v(place.rank);
       v(place.after);
       v(place.holder);
-      if (place.heard != Round{}) v(place.free_at);
+      v(place.free);
+      v(place.timed);
+      if (place.timed) v(place.free_at);
     });
   });
 }

@@ -129,6 +129,7 @@ struct Request {
   Millis stay{0};                // enter: how long the place is kept without another one
   Arrival arrival = kNoArrival;  // enter: since when; none: as the node has it, or now by its clock
   bool checked = false;          // enter: whoever hands over reads the guard check along with it
+  bool take = true;  // enter: a free key goes to the first in line; else it is left to be healed
 
   friend constexpr bool operator==(const Request&, const Request&) = default;
 };

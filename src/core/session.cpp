@@ -18,7 +18,7 @@ void Session::step(const Event& event, Instant now, Actions& out) {
   if (event.kind == EventKind::reply) {
     // Raising a counter leaves no key, wherever and whenever it is executed.
     const bool of_this_token = phase_ != Phase::idle && event.round >= attempt_round_ &&
-                               event.round <= round_ && event.round != raise_round();
+                               event.round <= round_ && !raised_in(event.round);
     if (of_this_token) {
       const bool first = event.round == attempt_round_ && !adopted_;
       const RequestKind kind = in_line_ ? RequestKind::enter : RequestKind::acquire;
@@ -75,9 +75,13 @@ void Session::step(const Event& event, Instant now, Actions& out) {
     case EventKind::expel:
       if (phase_ == Phase::held) lose(now, out);
       // Votes that were gathered by a clock that stood still are worth nothing.
-      if (phase_ == Phase::lining || phase_ == Phase::confirming) enter_anew(line_->arrival(), out);
+      if (phase_ == Phase::lining || phase_ == Phase::confirming) enter_anew(RequestKind::leave, now, out);
       break;
   }
+}
+
+bool Session::raised_in(Round round) const {
+  return in_line_ ? line_ && line_->raised_in(round) : acquire_.raised_in(round);
 }
 
 std::optional<Round> Session::raise_round() const {
@@ -134,7 +138,7 @@ void Session::on_reply(const Event& event, Instant now, Actions& out) {
     extend_.on_reply(event.node, event.round, event.reply, now);
     if (extending_ != Extending::no) {
       after_round(now, out);
-    } else if (extend_.outcome() == Extend::Outcome::lost) {
+    } else if (extend_.round() > attempt_round_ && extend_.outcome() == Extend::Outcome::lost) {
       lose(now, out);  // the round was over and had told nothing; its late answers do
     }
   }
@@ -198,6 +202,7 @@ void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   clean(RequestKind::undo, out);
   if (setup_.line && why == ErrorCode::contended) {
     in_line_ = true;
+    take_ = false;
     phase_ = Phase::wanting;
     out.push_back({.kind = ActionKind::want_attempt});
     return;
@@ -232,6 +237,8 @@ void Session::on_wake(Instant now, Actions& out) {
     // An attempt that is cut short says less than the one before it that was not.
     if (phase_ == Phase::attempting && (!retrying_ || acquire_.reason() == ErrorCode::contended))
       last_error_ = acquire_.reason();
+    if (phase_ == Phase::lining && last_error_ == ErrorCode::no_quorum)
+      last_error_ = line_->ballot().reason();
     finish(last_error_, out);
     return;
   }

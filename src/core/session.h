@@ -106,6 +106,7 @@ class Session {
   // The first round of its token, and the one that raised counters, if any.
   [[nodiscard]] Round first_round() const { return attempt_round_; }
   [[nodiscard]] std::optional<Round> raise_round() const;
+  [[nodiscard]] bool raised_in(Round round) const;
   // It stands in line, or the token that it has did.
   [[nodiscard]] bool in_line() const { return in_line_; }
   // It waits there still.
@@ -145,7 +146,8 @@ class Session {
   void after_line(Instant now, Actions& out);
   void after_confirming(Instant now, Actions& out);
   [[nodiscard]] Millis line_life() const;
-  void enter_anew(Arrival arrival, Actions& out);
+  void enter_anew(RequestKind how, Instant now, Actions& out);
+  void back_off(Instant now, Actions& out);
   void after_adoption(Instant now, Actions& out);
   bool begin_hold(Instant until, Instant extend_at, Instant t0, Instant now, Actions& out);
   void after_round(Instant now, Actions& out);
@@ -178,6 +180,7 @@ class Session {
   bool adopted_ = false;
   bool in_line_ = false;
   Arrival arrival_ = kNoArrival;  // of the stay in line before
+  bool take_ = true;              // Line::Setup::take of the next stay
   ErrorCode last_error_ = ErrorCode::no_quorum;
   Acquire acquire_;
   Boxed<Line> line_;  // in line, or of a lease that was had by it
@@ -203,6 +206,7 @@ void Session::visit(V&& v) {
   v(adopted_);
   v(in_line_);
   if (in_line_) v(arrival_);
+  if (in_line_) v(take_);
   backoff_.visit(v);
   trail_.visit(v);
   if (phase_ == Phase::attempting) acquire_.visit(v);

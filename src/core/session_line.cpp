@@ -9,7 +9,7 @@ void Session::begin_line(const Event& event, Instant now, Actions& out) {
   phase_ = Phase::lining;
   attempt_round_ = next(round_);
   if (arrival_ == kNoArrival) arrival_ = event.arrival;
-  Line::Setup setup{setup_.nodes, line_life(), setup_.fenced, setup_.max_ttl, arrival_};
+  Line::Setup setup{setup_.nodes, line_life(), setup_.fenced, setup_.max_ttl, arrival_, take_};
   const Fencing proposed = setup_.fenced ? proposal(event.wall) : kNoFencing;
   line_ = Line(setup, token_, proposed, event.nodes, attempt_round_, now, out);
   round_ = line_->last_round();
@@ -32,9 +32,11 @@ void Session::after_line(Instant now, Actions& out) {
       return;
     }
     case Line::Outcome::give_back:
-      return enter_anew(line_->arrival(), out);
+      return enter_anew(RequestKind::leave, now, out);
+    case Line::Outcome::step_back:
+      return enter_anew(RequestKind::undo, now, out);
     case Line::Outcome::back_off:
-      return enter_anew(kNoArrival, out);
+      return back_off(now, out);
     case Line::Outcome::won:
       break;
   }
@@ -62,15 +64,33 @@ void Session::after_confirming(Instant now, Actions& out) {
   if (held) return;
   last_error_ = extend_.outcome() == Extend::Outcome::extended ? ErrorCode::too_slow : extend_.reason();
   if (last_error_ == ErrorCode::lost) last_error_ = ErrorCode::contended;
-  enter_anew(line_->arrival(), out);
+  enter_anew(RequestKind::leave, now, out);
 }
 
-// Another stay, under a new token: what the old one got, it gives back to those who stand behind it.
-void Session::enter_anew(Arrival arrival, Actions& out) {
-  arrival_ = arrival;
-  clean(RequestKind::leave, out);
+// Another stay at the same place, under a new token. What the old one got is given back: to those who stand
+// behind (leave), or to nobody (undo), where it is the holder's to heal. Whoever is not listened to is passed
+// over, and would find what it gave back free again: it gives the others time to find it.
+void Session::enter_anew(RequestKind how, Instant now, Actions& out) {
+  arrival_ = line_->arrival();
+  take_ = how != RequestKind::undo;
+  clean(how, out);
+  if (take_ && line_->deaf()) {
+    phase_ = Phase::backing_off;
+    retry_at_ = now + Line::kRenewDeaf + Micros{static_cast<std::int64_t>(jitter_ % 250000U)};
+    return;
+  }
   phase_ = Phase::wanting;
   out.push_back({.kind = ActionKind::want_attempt});
+}
+
+// To the end of the line, and a pause before that: those who stand there already get ahead.
+void Session::back_off(Instant now, Actions& out) {
+  last_error_ = line_->ballot().reason();
+  arrival_ = kNoArrival;
+  take_ = true;
+  clean(RequestKind::leave, out);
+  phase_ = Phase::backing_off;
+  retry_at_ = now + backoff_.next(last_error_, line_->ballot().time_left(), jitter_);
 }
 
 }  // namespace redlock::core

@@ -33,10 +33,11 @@ void Trail::answered(Node node, RequestKind kind, const Reply& reply) {
     return;
   }
   // Only the first request of a token can leave a node clean by failing; an extension may have healed it
-  // before. Who enters a line and is refused has a place there.
+  // before. Who enters a line and is refused has a place there, and may have one after an error.
   const bool first = kind == RequestKind::acquire || kind == RequestKind::enter;
   const bool refused = kind == RequestKind::acquire && reply.kind == ReplyKind::held;
-  const bool left_nothing = reply.never_sent() || refused || reply.kind == ReplyKind::failed;
+  const bool failed = kind == RequestKind::acquire && reply.kind == ReplyKind::failed;
+  const bool left_nothing = reply.never_sent() || refused || failed;
   const bool only = first && !again_.has(node);
   if (only && left_nothing && n == 0 && !broken_.has(node)) touched_.remove(node);
 }

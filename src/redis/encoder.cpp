@@ -147,7 +147,7 @@ void append_request(std::string& out, const core::Request& request, std::string_
       append_script(out, kind, by_text, key, false, token, Digits(request.ttl), WaiterDigits(request.waiter),
                     Digits(std::int64_t{static_cast<std::uint32_t>(request.renewal)}), Digits(request.stay),
                     Digits(request.arrival), flag(request.fenced), Digits(request.fencing),
-                    Digits(request.max_ttl), flag(request.checked));
+                    Digits(request.max_ttl), flag(request.checked), flag(request.take));
       break;
   }
   if (request.kind == core::RequestKind::acquire && request.want_time_left) append_all(out, "PTTL", key);

@@ -58,7 +58,8 @@ Interpreted nonsense(const Value& value) {
   return result;
 }
 
-// An error reply is a definite no: every request's only write comes last, so nothing was done.
+// An error reply is a definite no: every request's only write comes last, so nothing was done. Only enter may
+// have come half the way, which whoever cleans up behind it reckons with (core/trail.h).
 Interpreted failed(const Value& value, bool is_script) {
   auto result = plain(ReplyKind::failed, cause_of_error(value.text));
   result.text = clean_text(value.text);

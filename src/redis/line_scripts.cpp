@@ -93,7 +93,9 @@ local function hand_over(own, entering, now, proposal, max_ttl)
           (wants == '1' and checked or ''))
       end
       if type(heard) == 'number' and heard > 0 then
-        redis.pcall('HSET', wait, '@', string.format('%s %.0f %s', token, tonumber(place[2]), waiter))
+        if fenced == '0' or value > 0 then
+          redis.pcall('HSET', wait, '@', string.format('%s %.0f %s', token, tonumber(place[2]), waiter))
+        end
         drop(waiter)
         return waiter == own and value
       end
@@ -143,8 +145,8 @@ local line = 'redlock:line:' .. KEYS[1]
 local wait = 'redlock:wait:' .. KEYS[1]
 )";
 
-// A key of ours was counted for when it was handed over, and the last hand-over is noted; then it is no more
-// than brought up to now. That is needed: a node may have settled when it was handed over, and a vote that
+// Whoever is noted as the last to whom the key was handed over was counted for then, if it wants a fencing
+// token at all; then the counter is no more than brought up to now. That is needed: a node may have settled when it was handed over, and a vote that
 // counts later has to come with a value of a time when it may count (S5). One that came to us otherwise may
 // stand without its count: then the counter is still a former holder's. The note gets the arrival that the
 // nodes have agreed on: by this node's clock alone, two who share the votes could both be first.
@@ -176,7 +178,7 @@ redis.call('HSET', wait, ARGV[3], string.format('%s %s %s %.0f %s %s', ARGV[1], 
 redis.call('PEXPIRE', wait, '10000')
 redis.call('ZADD', line, string.format('%.0f', arrival), ARGV[3])
 redis.call('PEXPIRE', line, '10000')
-if not owner then
+if not owner and ARGV[11] == '1' then
   local value = hand_over(ARGV[3], true, now, ARGV[8], ARGV[9])
   if value then
     return {1, value}
@@ -190,7 +192,10 @@ if token and token == owner then
   if came < arrival or (came == arrival and who < ARGV[3]) then after = 1 end
 end
 local left, rank = redis.call('PTTL', KEYS[1]), redis.call('ZRANK', line, ARGV[3])
-local holder = owner and tonumber(string.sub(owner, 20), 16) or 0
+local holder = 0
+if owner then
+  holder = #owner == 32 and string.find(owner, '^%x+$') and tonumber(string.sub(owner, 20), 16) or 1
+end
 return {owner and -1 or 0, left, arrival, rank or 0, after, now, holder}
 )";
 

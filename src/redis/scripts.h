@@ -4,8 +4,9 @@
 // What all of them keep to:
 //   - no `#!lua` header: Redis refuses scripts with one when its memory is full, releases included;
 //   - one write, and it comes last: an error reply means that nothing was done. (A fenced extension writes
-//   the counter behind the key's life; a server that took the first write takes the second. What is done for
-//   the line comes behind the deed, and no error of it is an error of the script.)
+//   the counter behind the key's life; a server that took the first write takes the second. What a release
+//   does for the line comes behind the deed, and no error of it is an error of the script. Enter alone may
+//   fail half way, and leave a place or a key: whoever sent it leaves, whatever the answer.)
 //   - replies are integers, the cheapest answer there is and one that cannot be mistaken for another
 //   command's; only enter, which tells of the line, and take-over, which no protocol waits for, say more;
 //   - a key of the wrong type raises WRONGTYPE in GET, before anything is written; only take-over means it.
@@ -88,8 +89,8 @@ const Script& extend_fenced_script();
 // Who waits for a lock stands in two keys that die ten seconds after the last one entered: a sorted set of
 // waiters (16 hexadecimal digits) by their arrival in microseconds, and a hash. The hash has for each waiter
 // its latest entry, `token renewal life_ms ends_ms fenced checked`, and as `@` the last one that the key was
-// handed over to by these scripts: `token arrival waiter`. A place counts until the node's clock, in ms, is
-// at its end.
+// handed over to by these scripts, along with a count if it was to be fenced: `token arrival waiter`. A place
+// counts until the node's clock, in ms, is at its end.
 inline constexpr std::string_view kLinePrefix = "redlock:line:";  // as well of a waiter's channel
 inline constexpr std::string_view kWaitPrefix = "redlock:wait:";
 
@@ -105,16 +106,18 @@ const Script& release_script();
 
 // KEYS[1] lock, ARGV[1] token, ARGV[2] life of a grant in ms, ARGV[3] waiter, ARGV[4] renewal, ARGV[5] how
 // long the place stays, in ms, no less than the life, ARGV[6] arrival or 0, ARGV[7] "1": fenced, ARGV[8]
-// proposal, ARGV[9] max_ttl in ms, ARGV[10] "1": notices come with the guard's check.
+// proposal, ARGV[9] max_ttl in ms, ARGV[10] "1": notices come with the guard's check, ARGV[11] "1": a free
+// key is handed over.
 //
 // The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. The
 // counter is brought up to what a count of now would make it, and above the last holder's. 0: not fenced, or
 // there is no counter. An arrival that was given is from then on the one that others are compared with.
 //
 // Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
-// else now; and if there is no key it is handed over. To us: {kDone, counter} as above. If not: {kMissing or
-// kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came before us, TIME in
-// microseconds, the last 13 digits of the owner's token as a number or 0}.
+// else now; and if there is no key it is handed over, where that is wanted. To us: {kDone, counter} as above.
+// If not: {kMissing or kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came
+// before us, TIME in microseconds, the last 13 digits of the owner's token as a number, or 1 for an owner that
+// is no token, or 0}.
 const Script& enter_script();
 
 }  // namespace redlock::redis

@@ -21,6 +21,7 @@ class SessionDriver {
     event.kind = EventKind::attempt;
     event.token = token(++tokens);
     event.jitter = jitter;
+    event.nodes = listened_to;
     return step(event);
   }
   // From the round that was sent last.
@@ -56,6 +57,7 @@ class SessionDriver {
   }
 
   Session session;
+  NodeSet listened_to;
   Micros now{0};
   std::uint64_t tokens = 0;
   Actions actions;

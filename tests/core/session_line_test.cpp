@@ -23,7 +23,9 @@ Session::Setup setup(Millis ttl = 10s) {
 }
 
 struct LineDriver : SessionDriver {
-  using SessionDriver::SessionDriver;
+  explicit LineDriver(const Session::Setup& setup) : SessionDriver(setup) {
+    listened_to = NodeSet::first(setup.nodes);
+  }
 
   // Refused by all nodes at 1 ms; stands in line under token 2 with round 2.
   Lines refused() {
@@ -40,6 +42,7 @@ struct LineDriver : SessionDriver {
     Reply reply = held(30s);
     reply.arrival = 5;
     reply.after = after;
+    reply.holder = reply.after ? 2 : 1;
     return reply;
   }
   Lines notice(int node, std::uint64_t to, Round renewal, const Reply& vote = test::granted()) {
@@ -173,9 +176,42 @@ TEST(SessionLine, WhoCancelsOrIsTooLateLeaves) {  // L2, L3
   impatient.give_up_at = test::at(700ms);
   LineDriver late(impatient);
   late.refused();
-  EXPECT_LT(late.deadline(), 700ms) << "it asks more often while it is not listened to";
   EXPECT_EQ(late.wake_at(700ms),
             (Lines{"clean leave token=2 touched={0,1,2} broken={}", "failed contended"}));
+}
+
+TEST(SessionLine, WhoIsNotListenedToLetsTheOthersFindWhatItGaveBack) {  // L5
+  LineDriver driver(setup());
+  driver.listened_to = NodeSet::of(node_at(0));
+  driver.refused();
+  EXPECT_EQ(driver.deadline(), 251ms) << "it asks more often while it is not listened to";
+  driver.notice(0, 2, Round{2});
+  driver.wake_at(driver.deadline());
+  driver.reply(0, test::granted());
+  driver.reply(1, test::timed_out());
+  EXPECT_EQ(driver.reply(2, LineDriver::waits(true)),
+            Lines{"clean leave token=2 touched={0,1,2} broken={}"});
+  EXPECT_EQ(driver.session.phase(), Phase::backing_off);
+  EXPECT_TRUE(driver.session.stands_in_line());
+  EXPECT_EQ(driver.deadline(), driver.now + 250ms);
+  EXPECT_EQ(driver.wake_at(driver.deadline()), Lines{"want_attempt"});
+  EXPECT_EQ(driver.attempt(), (Lines{"send {0,1,2} round=4 enter token=3 ttl=4000ms renewal=4 arrival=5"}));
+}
+
+TEST(SessionLine, WhatWouldNotCountIsHandedOnBeforeAPause) {  // L5
+  LineDriver driver(setup());
+  driver.refused();
+  driver.wake_at(1s + 1ms);
+  Reply reply = test::granted();
+  reply.counted = false;
+  reply.cause = Cause::own_clock;
+  driver.reply(0, reply);
+  EXPECT_EQ(driver.reply(1, reply), Lines{"clean leave token=2 touched={0,1,2} broken={}"});
+  EXPECT_EQ(driver.session.last_error(), ErrorCode::settling);
+  EXPECT_EQ(driver.session.phase(), Phase::backing_off);
+  driver.wake_at(driver.deadline());
+  EXPECT_EQ(driver.attempt(), (Lines{"send {0,1,2} round=4 enter token=3 ttl=4000ms renewal=4"}))
+      << "at the end of the line";
 }
 
 TEST(SessionLine, AClockThatStoodStillCostsTheVotes) {  // S2
@@ -200,6 +236,7 @@ TEST(SessionLine, WhatWillNotGetBetterEndsTheWait) {
 
 TEST(SessionLine, ANodeThatWasNotListenedToIsAskedAgain) {
   LineDriver driver(setup());
+  driver.listened_to.remove(node_at(1));
   driver.refused();
   const Event up{.kind = EventKind::listening, .node = node_at(1), .flag = true};
   EXPECT_EQ(driver.step(up), (Lines{"send {1} round=2 enter token=2 ttl=4000ms renewal=2"}));

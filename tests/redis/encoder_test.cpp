@@ -82,15 +82,16 @@ TEST(Encoder, Enter) {
   enter.renewal = core::Round{4294967295};
   enter.stay = 4000ms;
   EXPECT_EQ(encode(enter, "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "3000",
-                                      "000000000000000a", "4294967295", "4000", "0", "0", "0", "0", "0"}));
+                                      "000000000000000a", "4294967295", "4000", "0", "0", "0", "0", "0", "1"}));
   enter.arrival = 1796114805514828;
   enter.fenced = true;
   enter.fencing = 1796114805514829;
   enter.max_ttl = 30000ms;
   enter.checked = true;
+  enter.take = false;
   EXPECT_EQ(encode(enter, "k", true),
             resp({"EVAL", text(script), "1", "k", kTokenText, "3000", "000000000000000a", "4294967295",
-                  "4000", "1796114805514828", "1", "1796114805514829", "30000", "1"}));
+                  "4000", "1796114805514828", "1", "1796114805514829", "30000", "1", "0"}));
   EXPECT_EQ(replies_expected(enter), 1);
 }
 

@@ -137,6 +137,7 @@ class Truth : public testing::Test {
     request.arrival = dice_.coin() ? core::kNoArrival : dice_.between(1, 4);
     request.fenced = dice_.coin();
     request.checked = dice_.chance(300000);
+    request.take = dice_.chance(750000);
   }
 
   core::Mark draw_mark() {
@@ -237,6 +238,12 @@ class Truth : public testing::Test {
         Guess other = guess;
         other.model.data.keys.at(step.key).expires += Millis{1};
         keep(std::move(other));
+        // PEXPIRE deletes at once what has ended by the time that it looks again.
+        if (end_of(model, step.key) <= std::chrono::floor<Millis>(behind)) {
+          Guess gone = guess;
+          gone.model.data.keys.erase(step.key);
+          keep(std::move(gone));
+        }
       }
       keep(std::move(guess));
     };

@@ -118,6 +118,34 @@ TEST_F(ServerLine, AKeyWithoutEndHasNoTimeLeft) {
   EXPECT_EQ(reply.time_left, kNoTimeLeft);
 }
 
+TEST_F(ServerLine, AnOwnerThatIsNoTokenIsSomebody) {
+  for (const std::string owner : {"somebody", "", "0123456789abcdef0123456789abcdef01234567",
+                                  "xyz3456789abcdef0123456789abcdef", "0123456789abcdef012-456789abcdef"}) {
+    wire_.command({"SET", key_, owner});
+    EXPECT_EQ(ask(enter(kA)).holder, 1U) << owner;
+  }
+  hold({0xffffffffffffffff, 0xffffffffffffffff});
+  EXPECT_EQ(ask(enter(kA)).holder, core::kHolderBits);
+}
+
+TEST_F(ServerLine, WhoDoesNotTakeLeavesAFreeKeyFree) {
+  Ear b(server_->port(), kB);
+  auto waits = enter(kA);
+  waits.take = false;
+  EXPECT_EQ(ask(waits).kind, ReplyKind::missing);
+  EXPECT_EQ(line(), "a");
+  waits.token = token_of(kB);
+  waits.waiter = kB;
+  EXPECT_EQ(ask(waits).kind, ReplyKind::missing);
+  EXPECT_EQ(owner(), "");
+  hold(token_of(kA));
+  waits = enter(kA);
+  waits.take = false;
+  EXPECT_EQ(ask(waits).kind, ReplyKind::granted) << "it has been ours";
+  ask(release(token_of(kA)));
+  EXPECT_EQ(owner(), token_of(kB).to_string()) << "a release hands over as ever";
+}
+
 TEST_F(ServerLine, WhetherTheOwnerCameBefore) {
   hold();
   Ear ear(server_->port(), kB);

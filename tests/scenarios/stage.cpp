@@ -296,6 +296,7 @@ void Stage::line(core::Node node, const Words& words) {
     Reply reply{ReplyKind::held, Cause::none, duration(word(words, 2))};
     reply.arrival = number(word(words, 4));
     reply.after = words.size() > 5 && words[5] == "after";
+    reply.holder = reply.after ? 2 : 1;
     if (words[1] != "left" || words[3] != "since" || (words.size() > 5 && !reply.after))
       throw BadStep("queues left D since N [after]");
     if (!host_->answer(node, reply))
@@ -317,6 +318,7 @@ void Stage::node_does(core::Node node, const Words& words) {
       verb == "grants" || verb == "refuses" || verb == "fails" || verb == "times" || verb == "breaks";
   if (verb == "hands" || verb == "queues") return line(node, words);
   no_more_than(words, has_more ? 3 : 1);
+  if (verb == "listens") return host_->tell([&](client::Client& client) { client.on_listening(node, true); });
   if (verb == "breaks") return host_->break_connection(node);
   if (verb == "never-connects") return host_->break_connection(node, Cause::connecting);
   if (verb == "up") return host_->node_up(node);

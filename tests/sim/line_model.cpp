@@ -62,7 +62,8 @@ core::Reply RedisModel::enter(const Turn& turn) {
                                turn.now + request.stay, request.fenced,  request.checked};
   wishes.expires = turn.now + kLineLife;
 
-  const bool ours = find(turn.now, turn.key) == nullptr && hand_over(turn) == request.waiter;
+  const bool ours =
+      request.take && find(turn.now, turn.key) == nullptr && hand_over(turn) == request.waiter;
   const Entry* entry = find(turn.now, turn.key);
   if (ours) {
     if (request.fenced) granted.fencing = data.counters.find(turn.key)->second.value;

@@ -112,7 +112,7 @@ void Model::send(State& state, int client, const core::Action& action, const Ask
   word.asker = from;
   word.asker.round = static_cast<std::uint8_t>(action.round);
   word.kind = action.request.kind;
-  word.heal = action.request.heal;
+  word.heal = word.kind == core::RequestKind::enter ? action.request.take : action.request.heal;
   word.sent = read_clock(state);
   word.renewal = static_cast<std::uint8_t>(action.request.renewal);
   word.arrival = static_cast<std::uint8_t>(action.request.arrival);
@@ -141,8 +141,8 @@ void Model::execute(State& state, int client, int n, const Word& word, bool answ
   if (word.ask == Ask::request) {
     Owner handed;
     if (word.kind == core::RequestKind::enter) {
-      answer.kind = node.enter({word.owner, word.renewal, word.arrival, state.at.tick}, bounds_, handed,
-                               answer.standing);
+      answer.kind = node.enter({word.owner, word.renewal, word.arrival, state.at.tick, word.heal}, bounds_,
+                               handed, answer.standing);
     } else {
       answer.kind = node.execute(word.kind, word.heal, word.owner, bounds_, handed);
     }

@@ -48,7 +48,7 @@ ReplyKind Node::enter(const Entry& entry, const Bounds& bounds, Owner& handed, S
                     : places[self].arrival != 0 ? places[self].arrival
                                                 : static_cast<std::uint8_t>(entry.now + ahead + 1);
   places[self] = {came, entry.who.call, entry.renewal, bounds.stay_ticks};
-  if (ticks == 0) {
+  if (ticks == 0 && entry.take) {
     const Owner next = hand_over({}, bounds);
     if (next == entry.who) return ReplyKind::granted;
     handed = next;

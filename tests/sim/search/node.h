@@ -76,6 +76,7 @@ struct Entry {
   std::uint8_t renewal = 0;
   std::uint8_t arrival = 0;
   std::uint8_t now = 0;
+  bool take = true;
 };
 
 struct Node {

@@ -56,7 +56,7 @@ struct Word {
   Ask ask = Ask::request;
   Asker asker;
   core::RequestKind kind = core::RequestKind::acquire;
-  bool heal = false;
+  bool heal = false;  // enter: take
   std::uint8_t sent = 0;
   std::uint8_t renewal = 0;  // enter
   std::uint8_t arrival = 0;
