@@ -162,7 +162,7 @@ void Client::Impl::send(const core::Action& action, const std::string& key, Requ
     request.max_ttl = guard.setup().terms.max_ttl;
     request.cut_life = true;
   }
-  if (core::hands_over(request.kind)) {
+  if (core::names_waiter(request.kind)) {
     request.waiter = config.waiter;
     request.checked = request.kind == core::RequestKind::enter && guard.setup().on;
     // Whoever gets it may want a fencing token, and then all nodes count from the same proposal.

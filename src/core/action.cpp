@@ -48,6 +48,8 @@ const char* name_of(RequestKind kind) {
       return "enter";
     case RequestKind::leave:
       return "leave";
+    case RequestKind::withdraw:
+      return "withdraw";
   }
   return "?";
 }

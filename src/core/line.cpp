@@ -261,8 +261,8 @@ void Line::decide(Instant now, Actions& out) {
   if (outcome_ == Outcome::waiting) plan(now);
 }
 
-// With keys, and too few of them that count. Whether others have votes is known once all have answered, or had their
-// time.
+// With keys, and too few of them that count. Whether others have votes is known once all have answered, or
+// had their time.
 void Line::share(Instant now) {
   if (!too_few_) too_few_ = now;
   if (probes_ == 0) return;

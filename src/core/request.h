@@ -83,13 +83,16 @@ enum class RequestKind : std::uint8_t {
   raise,    // token owns it: raise the fencing counter to `fencing`, never lower it
   enter,    // token owns it: raise its life to ttl; else stand in line for it, and where it is free hand it
             // over to the first in line, who may be us
-  leave     // the same as release, for a token that stood in line or whose lease was lost
+  leave,    // the same as release, for a token that stood in line or whose lease was lost
+  withdraw  // the same, and nobody gets it: another has the lock, and what is free is his to heal
 };
 constexpr bool cleans_up(RequestKind kind) {
-  return kind == RequestKind::release || kind == RequestKind::undo || kind == RequestKind::leave;
+  return kind == RequestKind::release || kind == RequestKind::undo || kind == RequestKind::leave ||
+         kind == RequestKind::withdraw;
 }
-constexpr bool hands_over(RequestKind kind) {
-  return kind == RequestKind::release || kind == RequestKind::leave || kind == RequestKind::enter;
+constexpr bool names_waiter(RequestKind kind) {
+  return kind == RequestKind::release || kind == RequestKind::leave || kind == RequestKind::enter ||
+         kind == RequestKind::withdraw;
 }
 // Votes count, and so need the guard's word for their node; the other requests only clean up.
 constexpr bool is_vote(RequestKind kind) {
@@ -129,7 +132,7 @@ struct Request {
   Millis stay{0};                // enter: how long the place is kept without another one
   Arrival arrival = kNoArrival;  // enter: since when; none: as the node has it, or now by its clock
   bool checked = false;          // enter: whoever hands over reads the guard check along with it
-  bool take = true;  // enter: a free key goes to the first in line; else it is left to be healed
+  bool take = true;              // enter: a free key goes to the first in line; else it is left to be healed
 
   friend constexpr bool operator==(const Request&, const Request&) = default;
 };

@@ -34,7 +34,7 @@ void Session::after_line(Instant now, Actions& out) {
     case Line::Outcome::give_back:
       return enter_anew(RequestKind::leave, now, out);
     case Line::Outcome::step_back:
-      return enter_anew(RequestKind::undo, now, out);
+      return enter_anew(RequestKind::withdraw, now, out);
     case Line::Outcome::back_off:
       return back_off(now, out);
     case Line::Outcome::won:
@@ -68,11 +68,11 @@ void Session::after_confirming(Instant now, Actions& out) {
 }
 
 // Another stay at the same place, under a new token. What the old one got is given back: to those who stand
-// behind (leave), or to nobody (undo), where it is the holder's to heal. Whoever is not listened to is passed
-// over, and would find what it gave back free again: it gives the others time to find it.
+// behind (leave), or to nobody (withdraw), where it is the holder's to heal. Whoever is not listened to is
+// passed over, and would find what it gave back free again: it gives the others time to find it.
 void Session::enter_anew(RequestKind how, Instant now, Actions& out) {
   arrival_ = line_->arrival();
-  take_ = how != RequestKind::undo;
+  take_ = how != RequestKind::withdraw;
   clean(how, out);
   if (take_ && line_->deaf()) {
     phase_ = Phase::backing_off;

@@ -141,7 +141,8 @@ void append_request(std::string& out, const core::Request& request, std::string_
       break;
     case ScriptKind::release:
       append_script(out, kind, by_text, key, false, token, WaiterDigits(request.waiter),
-                    Digits(request.fencing), Digits(request.max_ttl));
+                    Digits(request.fencing), Digits(request.max_ttl),
+                    flag(request.kind != core::RequestKind::withdraw));
       break;
     case ScriptKind::enter:
       append_script(out, kind, by_text, key, false, token, Digits(request.ttl), WaiterDigits(request.waiter),
@@ -170,6 +171,7 @@ ScriptKind script_of(const core::Request& request) {
       return ScriptKind::undo;
     case core::RequestKind::release:
     case core::RequestKind::leave:
+    case core::RequestKind::withdraw:
       return ScriptKind::release;
     case core::RequestKind::enter:
       return ScriptKind::enter;

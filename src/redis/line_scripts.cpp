@@ -134,7 +134,7 @@ constexpr std::string_view kRelease = R"(local own = redis.pcall('HGET', wait, A
 if type(own) == 'string' and string.sub(own, 1, 32) == ARGV[1] then
   drop(ARGV[2])
 end
-if answer >= 0 then
+if answer >= 0 and ARGV[5] == '1' then
   hand_over(ARGV[2], false, clock(redis.pcall), ARGV[3], ARGV[4])
 end
 return answer

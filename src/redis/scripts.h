@@ -99,9 +99,10 @@ inline constexpr std::string_view kWaitPrefix = "redlock:wait:";
 // hears of it by a notice (redis/notice.h) on its channel, unless it is the caller. Places that are over are
 // removed. Where nobody listens the key is deleted again, the place stays, and it is the next one's turn.
 
-// KEYS[1] lock, ARGV[1] token, ARGV[2] waiter, ARGV[3] proposal, ARGV[4] max_ttl in ms. Deletes and answers
-// as undo_script(). The waiter's place is removed if its entry has our token; then, if there is no key, it is
-// handed over to the first in line, but never to the waiter's own place. Release and leave are both this.
+// KEYS[1] lock, ARGV[1] token, ARGV[2] waiter, ARGV[3] proposal, ARGV[4] max_ttl in ms, ARGV[5] "1" to hand
+// over. Deletes and answers as undo_script(). The waiter's place is removed if its entry has our token; then,
+// if there is no key and that is wanted, it is handed over to the first in line, but never to the waiter's own
+// place. Release and leave are both this, and withdraw without the last part.
 const Script& release_script();
 
 // KEYS[1] lock, ARGV[1] token, ARGV[2] life of a grant in ms, ARGV[3] waiter, ARGV[4] renewal, ARGV[5] how

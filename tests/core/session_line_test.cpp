@@ -189,8 +189,7 @@ TEST(SessionLine, WhoIsNotListenedToLetsTheOthersFindWhatItGaveBack) {  // L5
   driver.wake_at(driver.deadline());
   driver.reply(0, test::granted());
   driver.reply(1, test::timed_out());
-  EXPECT_EQ(driver.reply(2, LineDriver::waits(true)),
-            Lines{"clean leave token=2 touched={0,1,2} broken={}"});
+  EXPECT_EQ(driver.reply(2, LineDriver::waits(true)), Lines{"clean leave token=2 touched={0,1,2} broken={}"});
   EXPECT_EQ(driver.session.phase(), Phase::backing_off);
   EXPECT_TRUE(driver.session.stands_in_line());
   EXPECT_EQ(driver.deadline(), driver.now + 250ms);

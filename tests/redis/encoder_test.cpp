@@ -63,15 +63,16 @@ TEST(Encoder, ReleaseAndUndo) {
   EXPECT_EQ(encode(request(RequestKind::undo), "k"), resp({"EVALSHA", sha1(undo), "1", "k", kTokenText}));
   EXPECT_EQ(encode(request(RequestKind::undo), "k", true), resp({"EVAL", text(undo), "1", "k", kTokenText}));
   const auto& script = release_script();
-  for (const auto kind : {RequestKind::release, RequestKind::leave}) {
-    EXPECT_EQ(encode(request(kind), "k"),
-              resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "0000000000000000", "0", "0"}));
+  for (const auto kind : {RequestKind::release, RequestKind::leave, RequestKind::withdraw}) {
+    const std::string hands_over = kind == RequestKind::withdraw ? "0" : "1";
+    EXPECT_EQ(encode(request(kind), "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText,
+                                                "0000000000000000", "0", "0", hands_over}));
     auto giving = request(kind);
     giving.waiter = core::Waiter{0xfedcba9876543210};
     giving.fencing = 9007199254740991;
     giving.max_ttl = 30000ms;
     EXPECT_EQ(encode(giving, "k", true), resp({"EVAL", text(script), "1", "k", kTokenText, "fedcba9876543210",
-                                               "9007199254740991", "30000"}));
+                                               "9007199254740991", "30000", hands_over}));
   }
 }
 
@@ -81,8 +82,9 @@ TEST(Encoder, Enter) {
   enter.waiter = core::Waiter{0xa};
   enter.renewal = core::Round{4294967295};
   enter.stay = 4000ms;
-  EXPECT_EQ(encode(enter, "k"), resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "3000",
-                                      "000000000000000a", "4294967295", "4000", "0", "0", "0", "0", "0", "1"}));
+  EXPECT_EQ(encode(enter, "k"),
+            resp({"EVALSHA", sha1(script), "1", "k", kTokenText, "3000", "000000000000000a", "4294967295",
+                  "4000", "0", "0", "0", "0", "0", "1"}));
   enter.arrival = 1796114805514828;
   enter.fenced = true;
   enter.fencing = 1796114805514829;

@@ -43,7 +43,7 @@ struct Step {
   std::size_t replies = 1;
 
   // Of scripts that look at the clock more than once.
-  [[nodiscard]] bool in_line() const { return kind == Kind::request && core::hands_over(request.kind); }
+  [[nodiscard]] bool in_line() const { return kind == Kind::request && core::names_waiter(request.kind); }
 };
 
 // What the server may be by now, and how much of what was heard came of it.
@@ -80,7 +80,7 @@ class Truth : public testing::Test {
       constexpr RequestKind kinds[] = {RequestKind::acquire, RequestKind::acquire, RequestKind::extend,
                                        RequestKind::extend,  RequestKind::release, RequestKind::undo,
                                        RequestKind::enter,   RequestKind::enter,   RequestKind::enter,
-                                       RequestKind::release, RequestKind::leave};
+                                       RequestKind::release, RequestKind::leave,   RequestKind::withdraw};
       constexpr Millis ttls[] = {Millis{1}, Millis{2}, Millis{3}, Millis{7}, Millis{1000}};
       step.request.kind = dice_.pick(kinds);
       step.request.token = {1, 1 + dice_.below(2)};
@@ -90,7 +90,7 @@ class Truth : public testing::Test {
       step.request.cut_life = dice_.coin();
       if (step.request.cut_life) step.request.max_ttl = dice_.coin() ? Millis{2} : Millis{1000};
       if (dice_.chance(300000)) draw_fencing(step.request);
-      if (core::hands_over(step.request.kind)) draw_line(step.request);
+      if (core::names_waiter(step.request.kind)) draw_line(step.request);
       step.replies = static_cast<std::size_t>(redis::replies_expected(step.request));
     } else if (kind < 85) {
       step.kind = Step::Kind::verify;
@@ -118,7 +118,7 @@ class Truth : public testing::Test {
       return;
     }
     request.want_time_left = false;
-    if (core::hands_over(request.kind)) return;
+    if (core::names_waiter(request.kind)) return;
     if (request.kind != RequestKind::extend) request.kind = RequestKind::raise;
     if (dice_.chance(200000)) request.fencing += Micros{std::chrono::hours(48)}.count();
   }

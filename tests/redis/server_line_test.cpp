@@ -128,6 +128,19 @@ TEST_F(ServerLine, AnOwnerThatIsNoTokenIsSomebody) {
   EXPECT_EQ(ask(enter(kA)).holder, core::kHolderBits);
 }
 
+TEST_F(ServerLine, WhoWithdrawsGivesItToNobody) {
+  Ear b(server_->port(), kB);
+  hold();
+  ask(enter(kA));
+  ask(enter(kB));
+  hold(token_of(kA));
+  EXPECT_EQ(ask(give_up(RequestKind::withdraw, token_of(kA), kA)), Reply{ReplyKind::granted});
+  EXPECT_EQ(owner(), "");
+  EXPECT_EQ(line(), "b");
+  EXPECT_EQ(ask(give_up(RequestKind::withdraw, token_of(kA), kA)).kind, ReplyKind::missing);
+  EXPECT_EQ(b.count(), 0U);
+}
+
 TEST_F(ServerLine, WhoDoesNotTakeLeavesAFreeKeyFree) {
   Ear b(server_->port(), kB);
   auto waits = enter(kA);

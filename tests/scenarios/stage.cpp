@@ -46,7 +46,8 @@ void no_more_than(const std::vector<std::string>& words, std::size_t count) {
 }
 
 std::string text_of(const client::test::Sent& sent) {
-  static constexpr std::array kNames = {"acquire", "extend", "release", "undo", "raise", "enter", "leave"};
+  static constexpr std::array kNames = {"acquire", "extend", "release", "undo",
+                                        "raise",   "enter",  "leave",   "withdraw"};
   const core::Request& request = sent.request;
   std::string text = kNames.at(static_cast<std::size_t>(request.kind));
   text += " " + sent.key.substr(std::string("lock:").size()) + " t" + std::to_string(request.token.low);

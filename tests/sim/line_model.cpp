@@ -62,8 +62,7 @@ core::Reply RedisModel::enter(const Turn& turn) {
                                turn.now + request.stay, request.fenced,  request.checked};
   wishes.expires = turn.now + kLineLife;
 
-  const bool ours =
-      request.take && find(turn.now, turn.key) == nullptr && hand_over(turn) == request.waiter;
+  const bool ours = request.take && find(turn.now, turn.key) == nullptr && hand_over(turn) == request.waiter;
   const Entry* entry = find(turn.now, turn.key);
   if (ours) {
     if (request.fenced) granted.fencing = data.counters.find(turn.key)->second.value;
@@ -109,7 +108,7 @@ core::Reply RedisModel::leave(const Turn& turn) {
     if (wish != wishes->second.of.end() && wish->second.token == request.token)
       remove_place(turn.key, request.waiter);
   }
-  if (!others) hand_over(turn);
+  if (!others && request.kind != core::RequestKind::withdraw) hand_over(turn);
   return answer;
 }
 

@@ -74,6 +74,7 @@ core::Reply RedisModel::execute(core::Micros truth, const core::Request& request
       return {ReplyKind::granted};
     case RequestKind::release:
     case RequestKind::leave:
+    case RequestKind::withdraw:
       return leave({truth, now, request, key, publish});
     case RequestKind::enter:
       return enter({truth, now, request, key, publish});

@@ -85,12 +85,13 @@ ReplyKind Node::execute(RequestKind kind, bool heal, Owner who, const Bounds& bo
       ticks = 0;
       return ReplyKind::granted;
     case RequestKind::release:
-    case RequestKind::leave: {
+    case RequestKind::leave:
+    case RequestKind::withdraw: {
       auto& place = places[static_cast<std::size_t>(who.client - 1)];
       if (place.call == who.call) place = {};
       if (there && !ours) return otherwise;
       ticks = 0;
-      handed = hand_over(who, bounds);
+      if (kind != RequestKind::withdraw) handed = hand_over(who, bounds);
       return ours ? ReplyKind::granted : otherwise;
     }
     case RequestKind::enter:

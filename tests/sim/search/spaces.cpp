@@ -30,11 +30,11 @@ const std::vector<Space>& spaces() {
       {"three", false,
        "--guard --prompt --keep --calls 1,1,1 --ticks 4 --losses 1 --loss-kinds resync --mended-at-once",
        4819466, 19},
-      {"line-two", false, "--line --prompt --nodes 2 --ticks 4", 1764978, 28},
+      {"line-two", false, "--line --prompt --nodes 2 --ticks 4", 1770141, 28},
       {"line-three", false, "--line --prompt --ticks 2", 101430, 14},
       {"line-four", true, "--line --prompt --nodes 4 --ticks 1", 30144, 16},
       {"line-notices", true, "--line --held --prompt --nodes 2 --ticks 3 --hushes 1 --echoes 1", 88541, 24},
-      {"line-death", false, "--line --held --prompt --nodes 2 --ticks 4 --deaths 1", 712764, 25},
+      {"line-death", false, "--line --held --prompt --nodes 2 --ticks 4 --deaths 1", 717059, 25},
       {"line-leave", true, "--line --prompt --nodes 2 --ticks 3 --cancels 1", 195838, 27},
   };
   return all;
