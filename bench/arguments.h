@@ -25,7 +25,7 @@ struct Arguments {
   int ttl_ms = 10000;
   int guard = 0;    // 1: with the guard on, and max_ttl as short as ttl, which is waited for once
   int fencing = 0;  // 1: with fencing tokens
-  int line = 0;     // 1: stands in line instead of trying again
+  int line = 1;     // 0: tries again instead of standing in line
 };
 
 // Exits with 64 and a line on what was wrong.

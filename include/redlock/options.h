@@ -63,11 +63,12 @@ struct ClientOptions {
   std::chrono::milliseconds min_node_timeout{
       50};  // a node's timeout is this or four round trips, at most ttl/4
 
-  // Off: whoever is refused because another has the lock tries again after a random pause that grows, up to a
-  // quarter of a second. On: it stands in line on the nodes, and a release hands the lock to the first in
-  // line, in one message; a second connection per node listens for that while anybody waits. Clients of both
-  // kinds may share a lock; those that try have no place in the line. New, and to become the default.
-  bool waiting_line = false;
+  // Whoever is refused because another has the lock stands in line on the nodes, and a release hands the lock
+  // to the first in line, in one message; a second connection per node listens for that while anybody waits.
+  // Off: it tries again after a random pause that grows, up to a quarter of a second. Clients of both kinds
+  // may share a lock; those that try have no place in the line. Where nodes do not permit what a line needs
+  // (docs/acl.md), it is as if this were off.
+  bool waiting_line = true;
 
   // Limits; one more gets `overloaded`.
   std::size_t max_waiters_per_name = 10000;  // callers queued here for one name

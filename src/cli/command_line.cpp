@@ -133,6 +133,7 @@ ClientOptions client_options(const Settings& settings, bool needed, Values& valu
   if (const auto deployment = settings.find("deployment")) client.guard.deployment = deployment->text;
   client.guard.grace = values.duration(settings.find("guard-grace")).value_or(client.guard.grace);
   if (const auto off = settings.find("no-guard")) client.guard.enabled = off->text != "true";
+  if (const auto off = settings.find("no-line")) client.waiting_line = off->text != "true";
   client.connect_timeout = values.duration(settings.find("connect-timeout")).value_or(client.connect_timeout);
   client.min_node_timeout = values.duration(settings.find("node-timeout")).value_or(client.min_node_timeout);
   take_password(settings, client, values);

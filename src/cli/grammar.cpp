@@ -40,10 +40,12 @@ void Grammar::setting(CLI::App& sub, const std::string& name) {
 
 void Grammar::global_options() {
   for (const Setting& each : kSettings)
-    if (each.name != "ttl" && each.name != "tls-no-verify" && each.name != "no-guard")
+    if (each.name != "ttl" && each.name != "tls-no-verify" && each.name != "no-guard" &&
+        each.name != "no-line")
       setting(app, std::string(each.name));
   app.add_flag("--tls-no-verify", raw.tls_no_verify);
   app.add_flag("--no-guard", raw.no_guard);
+  app.add_flag("--no-line", raw.no_line);
   option(app, "--config", raw.config, "FILE");
   app.add_flag("--json", raw.json);
   app.add_flag("-v,--verbose", raw.verbosity);
@@ -82,6 +84,7 @@ void Grammar::parse(std::vector<std::string> words) {
   app.parse(std::move(words));
   if (raw.tls_no_verify) raw.settings["tls-no-verify"] = "true";
   if (raw.no_guard) raw.settings["no-guard"] = "true";
+  if (raw.no_line) raw.settings["no-line"] = "true";
 }
 
 std::string Grammar::command() const {

@@ -16,7 +16,7 @@ namespace redlock::cli {
 struct Raw {
   Said settings;  // by name, see settings.h
   std::optional<std::string> config;
-  bool tls_no_verify = false, no_guard = false;
+  bool tls_no_verify = false, no_guard = false, no_line = false;
   bool json = false, quiet = false;
   int verbosity = 0;
   std::optional<std::string> wait, max_hold, grace, conflict_exit_code, watch, lock_user;

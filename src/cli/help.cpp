@@ -47,6 +47,7 @@ options, before or after the command:
   --guard-grace D         how much longer a node with replicas settles: its min-replicas-max-lag and 2s
                           (default: REDLOCK_GUARD_GRACE, or else 12s)
   --no-guard              nodes vote that may have forgotten a lock: two can hold one then
+  --no-line               wait by trying again and again, and stand in no line on the nodes
   --json                  results and errors as one line of JSON on standard output
   -v, --verbose           log on standard error; -vv: more
   -q, --quiet             say nothing but errors

@@ -21,7 +21,7 @@ struct Setting {
   const char* fallback = nullptr;  // what `redlock config` shows where nobody said anything
 };
 
-inline constexpr std::array<Setting, 16> kSettings{{
+inline constexpr std::array<Setting, 17> kSettings{{
     {"nodes", Kind::nodes, "REDLOCK_NODES"},
     {"password-file", Kind::path},
     {"tls-ca", Kind::path, "REDLOCK_TLS_CA"},
@@ -35,6 +35,7 @@ inline constexpr std::array<Setting, 16> kSettings{{
     {"deployment", Kind::text, "REDLOCK_DEPLOYMENT", "default"},
     {"guard-grace", Kind::duration, "REDLOCK_GUARD_GRACE", "12s"},
     {"no-guard", Kind::truth, nullptr, "false"},
+    {"no-line", Kind::truth, nullptr, "false"},
     {"connect-timeout", Kind::duration, nullptr, "1s"},
     {"node-timeout", Kind::duration, nullptr, "50ms"},
     {"color", Kind::color, nullptr, "auto"},

@@ -109,11 +109,14 @@ void Guard::owe(Place& place) {
   place.owes = place.owes_anew = true;
 }
 
-void Guard::mended(Node node, MendResult result, Instant, GuardCommands& out) {
+void Guard::mended(Node node, MendResult result, Instant now, GuardCommands& out) {
   Place& place = at(node);
   if (!place.mending) return;
   place.mending = false;
-  if (result == MendResult::done && !place.owes_anew) place.owes = false;
+  if (result == MendResult::done && !place.owes_anew && place.owes) {
+    place.owes = false;
+    place.mended_at = now;
+  }
   // What follows from it is seen at once, except after a failure, which the next second tries again.
   if (result != MendResult::failed) verify(node, out);
 }
@@ -148,6 +151,8 @@ Judgement Guard::judge(Node node, const Reading& reading, Instant now) const {
   if (!as_marked || place.owes || place.suspect)
     return {Cause::settling, settle_time(setup_.terms.max_ttl, grace)};
   if (reading.settling) return {Cause::settling, reading.settling_left};
+  // It may have been executed before the node was made to settle, and come another way than what told us so.
+  if (place.mended_at && !passed(*place.mended_at, reading.sent)) return {Cause::unverified, kNoTimeLeft};
   // Somebody's clock jumped, perhaps ours, after this was asked: then T0 of its votes is not what it seems.
   if (doubt_ && !passed(*doubt_, reading.sent)) return {Cause::unverified, kNoTimeLeft};
   if (!place.verified || elapsed(place.verified_at, reading.sent) > kVerifiedFor)

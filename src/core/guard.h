@@ -96,6 +96,7 @@ class Guard {
     ServerId run_id;
     Instant verified_at;  // when the question was sent
     Instant verify_at;
+    std::optional<Instant> mended_at;  // when we heard that it settles, as it owed
     Micros jump{0};
     ClockOffset clock;
     Terms terms;  // mismatched
@@ -147,6 +148,7 @@ void Guard::visit(V&& v) {
       v(place.run_id);
       if (place.verified) v(place.verified_at);
       if (place.up && !place.verifying) v(place.verify_at);
+      if (place.mended_at) v(*place.mended_at);
       if (place.suspect) v(place.jump);
       place.clock.visit(v);
     });

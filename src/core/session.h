@@ -148,6 +148,7 @@ class Session {
   [[nodiscard]] Millis line_life() const;
   void enter_anew(RequestKind how, Instant now, Actions& out);
   void back_off(Instant now, Actions& out);
+  void go_without_line(Instant now, Actions& out);
   void after_adoption(Instant now, Actions& out);
   bool begin_hold(Instant until, Instant extend_at, Instant t0, Instant now, Actions& out);
   void after_round(Instant now, Actions& out);

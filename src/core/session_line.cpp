@@ -28,6 +28,7 @@ void Session::after_line(Instant now, Actions& out) {
     case Line::Outcome::waiting: {
       const bool over = line_->ballot().tally().verdict() == Verdict::lost;
       if (over) last_error_ = line_->ballot().reason();
+      if (over && last_error_ == ErrorCode::denied) return go_without_line(now, out);
       if (over && is_hopeless(last_error_)) finish(last_error_, out);
       return;
     }
@@ -81,6 +82,16 @@ void Session::enter_anew(RequestKind how, Instant now, Actions& out) {
   }
   phase_ = Phase::wanting;
   out.push_back({.kind = ActionKind::want_attempt});
+}
+
+// The nodes do not let us stand in line, so we go on as those who never do: the next attempt tells whether we
+// may lock at all.
+void Session::go_without_line(Instant now, Actions& out) {
+  clean(RequestKind::leave, out);
+  setup_.line = in_line_ = false;
+  phase_ = Phase::backing_off;
+  retrying_ = true;
+  retry_at_ = now + backoff_.next(ErrorCode::contended, kNoTimeLeft, jitter_);
 }
 
 // To the end of the line, and a pause before that: those who stand there already get ahead.

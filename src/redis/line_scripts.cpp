@@ -146,10 +146,11 @@ local wait = 'redlock:wait:' .. KEYS[1]
 )";
 
 // Whoever is noted as the last to whom the key was handed over was counted for then, if it wants a fencing
-// token at all; then the counter is no more than brought up to now. That is needed: a node may have settled when it was handed over, and a vote that
-// counts later has to come with a value of a time when it may count (S5). One that came to us otherwise may
-// stand without its count: then the counter is still a former holder's. The note gets the arrival that the
-// nodes have agreed on: by this node's clock alone, two who share the votes could both be first.
+// token at all; then the counter is no more than brought up to now. That is needed: a node may have settled
+// when it was handed over, and a vote that counts later has to come with a value of a time when it may count
+// (S5). One that came to us otherwise may stand without its count: then the counter is still a former
+// holder's. The note gets the arrival that the nodes have agreed on: by this node's clock alone, two who
+// share the votes could both be first.
 constexpr std::string_view kEnter = R"(local now = clock(redis.call)
 local latest = redis.pcall('HGET', wait, '@')
 local token, came, who = string.match(type(latest) == 'string' and latest or '', '^(%x+) (%d+) (%x+)$')

@@ -101,8 +101,8 @@ inline constexpr std::string_view kWaitPrefix = "redlock:wait:";
 
 // KEYS[1] lock, ARGV[1] token, ARGV[2] waiter, ARGV[3] proposal, ARGV[4] max_ttl in ms, ARGV[5] "1" to hand
 // over. Deletes and answers as undo_script(). The waiter's place is removed if its entry has our token; then,
-// if there is no key and that is wanted, it is handed over to the first in line, but never to the waiter's own
-// place. Release and leave are both this, and withdraw without the last part.
+// if there is no key and that is wanted, it is handed over to the first in line, but never to the waiter's
+// own place. Release and leave are both this, and withdraw without the last part.
 const Script& release_script();
 
 // KEYS[1] lock, ARGV[1] token, ARGV[2] life of a grant in ms, ARGV[3] waiter, ARGV[4] renewal, ARGV[5] how
@@ -110,15 +110,15 @@ const Script& release_script();
 // proposal, ARGV[9] max_ttl in ms, ARGV[10] "1": notices come with the guard's check, ARGV[11] "1": a free
 // key is handed over.
 //
-// The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}. The
-// counter is brought up to what a count of now would make it, and above the last holder's. 0: not fenced, or
-// there is no counter. An arrival that was given is from then on the one that others are compared with.
+// The key has our token: its life becomes at least that of a grant, our place is removed: {kDone, counter}.
+// The counter is brought up to what a count of now would make it, and above the last holder's. 0: not fenced,
+// or there is no counter. An arrival that was given is from then on the one that others are compared with.
 //
 // Otherwise our place is made or renewed, with the arrival that was given, or else the one that it has, or
 // else now; and if there is no key it is handed over, where that is wanted. To us: {kDone, counter} as above.
-// If not: {kMissing or kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who came
-// before us, TIME in microseconds, the last 13 digits of the owner's token as a number, or 1 for an owner that
-// is no token, or 0}.
+// If not: {kMissing or kHeldNoExpiry, PTTL, arrival, rank from 0, 1 if the key was handed over to one who
+// came before us, TIME in microseconds, the last 13 digits of the owner's token as a number, or 1 for an
+// owner that is no token, or 0}.
 const Script& enter_script();
 
 }  // namespace redlock::redis

@@ -59,7 +59,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("run", "--gr"), ["--grace"])
         self.assertEqual(self.complete("acquire", "--gr"), [])
         self.assertEqual(self.complete("run", "--ttl", "3s", "--max-"), ["--max-ttl", "--max-hold"])
-        self.assertEqual(self.complete("break", "name", "--no"), ["--nodes", "--node-timeout", "--no-guard", "--now"])
+        self.assertEqual(self.complete("break", "name", "--no"), ["--nodes", "--node-timeout", "--no-guard", "--no-line", "--now"])
         self.assertEqual(self.complete("init", "--force"), ["--force", "--force-node"])
         self.assertEqual(self.complete("status", "--watch", "--js"), ["--json"])  # its value may be left out
         self.assertEqual(self.complete("acquire", "n"), [])

@@ -73,7 +73,7 @@ class Config(ProgramTest):
             self.write("x", name)
         path = self.write("nodes = rediss://a,redis://b,redis://c\npassword-file = pw\ntls-ca = ca\ntls-cert = cert\n"
                           "tls-key = key\ntls-server-name = n\ntls-no-verify = false\nprefix = p\nttl = 11s\n"
-                          "max-ttl = 12s\ndeployment = d\nguard-grace = 9s\nno-guard = false\nconnect-timeout = 2s\nnode-timeout = 60ms\ncolor = never\n")
+                          "max-ttl = 12s\ndeployment = d\nguard-grace = 9s\nno-guard = false\nno-line = true\nconnect-timeout = 2s\nnode-timeout = 60ms\ncolor = never\n")
         _, found = self.settings("--config", path)
         self.assertEqual({s["source"] for n, s in found.items() if n != "password"}, {"file"})
         # Beside the file, wherever we are.
@@ -91,6 +91,7 @@ class Config(ProgramTest):
             ("max-ttl = 5s\n", "--ttl: 10s is longer than {path}:1: max-ttl 5s"),
             ("guard-grace = 3\n", ":1: guard-grace: \"3\" has no unit"),
             ("no-guard = yes\n", ":1: no-guard: 'yes' is neither true nor false"),
+            ("no-line = 1\n", ":1: no-line: '1' is neither true nor false"),
             ("color = blue\n", ":1: color: 'blue' is none of auto, always, never"),
             ("tls-no-verify = yes\n", ":1: tls-no-verify: 'yes' is neither true nor false"),
             ("nodes = http://a\n", ":1: nodes: "),
@@ -195,7 +196,7 @@ class Config(ProgramTest):
         with open(os.path.join(docs, "redlock.conf"), encoding="utf-8") as file:
             example = file.read()
         active = [line.lstrip("#") for line in example.splitlines() if line.startswith("#") and line[1:2].islower()]
-        self.assertEqual(len(active), 15)
+        self.assertEqual(len(active), 16)
         _, found = self.settings("--config", self.write(example))
         self.assertEqual(found["nodes"]["source"], "file")
         # Each line that is commented out is one that the program would take.

@@ -21,6 +21,19 @@ TEST_F(GuardClockTest, OneNodesClockSteppedMakesItSettle) {
   }
 }
 
+// A notice comes by another connection than what makes the node settle, and may be older than that.
+TEST_F(GuardClockTest, WhatWasExecutedBeforeItSettledDoesNotCountWhenItComesLater) {
+  all_ready();
+  nodes[2].clock += 1s;
+  check(2);
+  const Reading before = reading(2);
+  obey();
+  ASSERT_TRUE(nodes[2].settling);
+  EXPECT_EQ(guard.checked(node_at(2), before, now, commands).cause, Cause::unverified);
+  nodes[2].settling = false;
+  EXPECT_EQ(check(2), kCounts);
+}
+
 TEST_F(GuardClockTest, AMajorityThatStepsIsConvictedByOneThatDoesNot) {
   all_ready();
   for (const int i : {0, 1, 2, 3}) nodes[static_cast<std::size_t>(i)].clock += 1h;

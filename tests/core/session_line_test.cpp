@@ -227,10 +227,33 @@ TEST(SessionLine, WhatWillNotGetBetterEndsTheWait) {
   LineDriver driver(setup());
   driver.refused();
   driver.wake_at(1s + 1ms);
-  driver.reply(0, test::failed(Cause::permission));
-  driver.reply(1, test::failed(Cause::permission));
+  driver.reply(0, test::failed(Cause::mismatch));
+  driver.reply(1, test::failed(Cause::mismatch));
   EXPECT_EQ(driver.session.phase(), Phase::ended);
-  EXPECT_EQ(driver.session.last_error(), ErrorCode::denied);
+  EXPECT_EQ(driver.session.last_error(), ErrorCode::invalid);
+}
+
+TEST(SessionLine, WhereThereMayBeNoLineItTriesAgainAndAgain) {
+  LineDriver driver(setup());
+  driver.begin();
+  driver.attempt();
+  driver.reply(0, held());
+  driver.reply(1, held());
+  driver.attempt();
+  driver.reply(0, test::failed(Cause::permission));
+  EXPECT_EQ(driver.reply(1, test::failed(Cause::permission)),
+            Lines{"clean leave token=2 touched={0,1,2} broken={}"})
+      << "half of it may have been done";
+  EXPECT_FALSE(driver.session.stands_in_line());
+  EXPECT_EQ(driver.wake_at(driver.deadline()), Lines{"want_attempt"});
+  EXPECT_EQ(driver.attempt(), (Lines{"send {0,1,2} round=3 acquire token=3 ttl=10000ms time_left"}));
+  driver.reply(0, held());
+  driver.reply(1, held());
+  EXPECT_EQ(driver.session.phase(), Phase::backing_off);
+  driver.wake_at(driver.deadline());
+  driver.attempt();
+  driver.reply(0, test::failed(Cause::permission));
+  EXPECT_EQ(driver.reply(1, test::failed(Cause::permission)).back(), "failed denied");
 }
 
 TEST(SessionLine, ANodeThatWasNotListenedToIsAskedAgain) {

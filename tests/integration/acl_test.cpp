@@ -47,7 +47,6 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   options.password = "choose-a-password";
   options.min_node_timeout = 1000ms;
   options.connect_timeout = 20s;
-  options.waiting_line = true;
   auto other = options;
   const auto ready = admin::init(options);
   ASSERT_TRUE(ready && ready->done);
@@ -140,6 +139,30 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
   EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "SET", "other:a", "x"}), "OK");
   EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "FLUSHALL"}), "OK");
   EXPECT_NE(servers[0].command({"ACL", "DRYRUN", "locker", "PUBLISH", "other:a", "x"}), "OK");
+}
+
+TEST(Acl, WithoutWhatALineNeedsOneWaitsByTryingAgain) {
+  RedisServers servers(3, {.durable = false, .password = {}, .settings = {rule_of_the_page() + " -zadd"}});
+  ClientOptions options;
+  options.nodes = servers.urls();
+  options.user = "locker";
+  options.password = "choose-a-password";
+  options.min_node_timeout = 1000ms;
+  options.connect_timeout = 20s;
+  options.guard.enabled = false;
+  auto one = LockManager::create(options);
+  auto two = LockManager::create(options);
+  ASSERT_TRUE(one && two);
+  auto lease = one->acquire("a", {.wait = 30s});
+  ASSERT_TRUE(lease) << lease.error().message();
+  auto next = std::async(std::launch::async, [&] { return two->acquire("a", {.wait = 60s}); });
+  EXPECT_TRUE(eventually([&] {
+    return servers[0].command({"ACL", "LOG"}).find("zadd") != std::string::npos;
+  }));
+  EXPECT_EQ(lease->release(), Released::released);
+  auto second = next.get();
+  ASSERT_TRUE(second) << second.error().message();
+  EXPECT_EQ(second->release(), Released::released);
 }
 
 TEST(Acl, WhoLooksAfterTheNodesNeedsItsRuleAndCanChangeNothing) {

@@ -68,11 +68,6 @@ class Other {
 
 class LineTest : public FiveMasters {
  protected:
-  static ClientOptions options() {
-    auto standing = FiveMasters::options();
-    standing.waiting_line = true;
-    return standing;
-  }
   static LockManager manager(const ClientOptions& from = options()) { return FiveMasters::manager(from); }
   // Lines live on for ten seconds.
   void TearDown() override {

@@ -23,7 +23,7 @@ const std::vector<Space>& spaces() {
       {"healing", false, "--guard --prompt --watchdogs 1 --ticks 5 --losses 1 --loss-kinds resync", 1250624,
        26},
       {"watched", false, "--guard --prompt --alone --ticks 5 --losses 1 --looks 1", 3746522, 22},
-      {"clock-mended", false, "--guard --prompt --alone --ticks 5 --jumps 1 --looks 1", 2833374, 20},
+      {"clock-mended", false, "--guard --prompt --alone --ticks 5 --jumps 1 --looks 1", 2833714, 20},
       {"apart", false,
        "--guard --prompt --apart --keep --ticks 4 --losses 1 --loss-kinds flush --mended-at-once", 4961209,
        22},
@@ -35,6 +35,10 @@ const std::vector<Space>& spaces() {
       {"line-four", true, "--line --prompt --nodes 4 --ticks 1", 30144, 16},
       {"line-notices", true, "--line --held --prompt --nodes 2 --ticks 3 --hushes 1 --echoes 1", 88541, 24},
       {"line-death", false, "--line --held --prompt --nodes 2 --ticks 4 --deaths 1", 717059, 25},
+      {"line-healing", false,
+       "--line --held --guard --prompt --watchdogs 1 --ticks 4 --losses 1 --loss-kinds resync "
+       "--mended-at-once",
+       2324849, 34},
       {"line-leave", true, "--line --prompt --nodes 2 --ticks 3 --cancels 1", 195838, 27},
   };
   return all;
