@@ -24,14 +24,14 @@ Millis Session::line_life() const {
 
 void Session::after_line(Instant now, Actions& out) {
   round_ = line_->last_round();
+  if (line_->outcome() != Line::Outcome::won && line_->ballot().tally().verdict() == Verdict::lost) {
+    last_error_ = line_->ballot().reason();
+    if (last_error_ == ErrorCode::denied) return go_without_line(now, out);
+    if (is_hopeless(last_error_)) return finish(last_error_, out);
+  }
   switch (line_->outcome()) {
-    case Line::Outcome::waiting: {
-      const bool over = line_->ballot().tally().verdict() == Verdict::lost;
-      if (over) last_error_ = line_->ballot().reason();
-      if (over && last_error_ == ErrorCode::denied) return go_without_line(now, out);
-      if (over && is_hopeless(last_error_)) finish(last_error_, out);
+    case Line::Outcome::waiting:
       return;
-    }
     case Line::Outcome::give_back:
       return enter_anew(RequestKind::leave, now, out);
     case Line::Outcome::step_back:

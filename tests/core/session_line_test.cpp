@@ -224,13 +224,18 @@ TEST(SessionLine, AClockThatStoodStillCostsTheVotes) {  // S2
 }
 
 TEST(SessionLine, WhatWillNotGetBetterEndsTheWait) {
-  LineDriver driver(setup());
-  driver.refused();
-  driver.wake_at(1s + 1ms);
-  driver.reply(0, test::failed(Cause::mismatch));
-  driver.reply(1, test::failed(Cause::mismatch));
-  EXPECT_EQ(driver.session.phase(), Phase::ended);
-  EXPECT_EQ(driver.session.last_error(), ErrorCode::invalid);
+  Reply foreign = test::granted();  // the key is ours, on nodes of another deployment
+  foreign.counted = false;
+  foreign.cause = Cause::mismatch;
+  for (const Reply& reply : {test::failed(Cause::mismatch), foreign}) {
+    LineDriver driver(setup());
+    driver.refused();
+    driver.wake_at(1s + 1ms);
+    driver.reply(0, reply);
+    EXPECT_EQ(driver.reply(1, reply),
+              (Lines{"clean leave token=2 touched={0,1,2} broken={}", "failed invalid"}));
+    EXPECT_EQ(driver.session.phase(), Phase::ended);
+  }
 }
 
 TEST(SessionLine, WhereThereMayBeNoLineItTriesAgainAndAgain) {
