@@ -9,7 +9,7 @@ from .peers import as_peer
 from .processes import Failed
 
 CASES = ((1, 16), (2, 1), (4, 1), (8, 1), (16, 1), (4, 4))
-NAMES = ("floor", "callbacks", "guarded", "blocking")
+NAMES = ("floor", "callbacks", "trying", "guarded", "blocking")
 SPAN_MS = 1000
 MOST_OF_FLOOR = 8  # contenders: more that poll every millisecond hardly let anybody win
 MOST_OF_NPM = 4    # with more, a stretch of a second takes minutes: keys that are left behind last for their ttl

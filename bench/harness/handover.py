@@ -16,7 +16,7 @@ from .peers import as_peer
 from .processes import Failed
 
 PROCESSES = (2, 4, 8, 16)
-NAMES = ("floor", "callbacks", "guarded", "blocking")
+NAMES = ("floor", "callbacks", "trying", "guarded", "blocking")
 HANDOVERS = 4  # per round
 QUIET_PAIRS = 200
 WAITED_S = (0.02, 0.12)  # long enough for everybody to have fallen into its pace of trying again

@@ -19,6 +19,7 @@ def loop_peers(driver, timeout_ms=0):
         peer("single", "bound: one node's round trip", "floor", bound=True),
         peer("bare", "the client under all faces", "redlock"),
         peer("callbacks", "callbacks"),
+        peer("trying", "callbacks, no line", line=0),
         peer("coroutine", "coroutines", "redlock-coroutine"),
         peer("blocking", "LockManager (threads)", "redlock-blocking"),
         peer("guarded", "callbacks, guarded", **guarded),
