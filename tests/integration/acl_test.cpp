@@ -80,7 +80,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     for (int i = 0; i < 3; ++i)
       EXPECT_TRUE(eventually([&] {
         return servers[i].command({"ZCARD", "redlock:line:lock:a"}) == "1" &&
-               servers[i].command({"CLIENT", "LIST", "TYPE", "pubsub"}) != "";
+               !servers[i].command({"CLIENT", "LIST", "TYPE", "pubsub"}).empty();
       }));
     // Who has not heard of the nodes' clocks takes its place by theirs.
     auto unguarded = other;

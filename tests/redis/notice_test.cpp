@@ -37,7 +37,7 @@ TEST(Notice, WithoutACheck) {
 }
 
 TEST(Notice, WithACounterAndAnyKey) {
-  const std::string key("a\r\n\0$3\r\n+end\r\n", 15);
+  const std::string key("a\r\n\0$3\r\n+end\r\n", 14);
   const auto heard = read_notice(head({"redlock1", kToken, "4294967295", "9007199254740991", key}));
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->key, key);

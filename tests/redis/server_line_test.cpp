@@ -5,7 +5,6 @@ namespace redlock::redis {
 namespace {
 
 using core::Arrival;
-using core::kNoArrival;
 using core::kNoTimeLeft;
 using core::Reply;
 using core::ReplyKind;
