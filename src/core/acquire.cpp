@@ -47,7 +47,7 @@ void Acquire::record_vote(Node node, Reply reply, Instant now) {
   ballot_.record(node, reply, grant, now);
   // Who refuses now will refuse what was sent behind it.
   if (raising() && (reply.kind == ReplyKind::held || reply.kind == ReplyKind::failed))
-    raise_.record(node, reply, false, now);
+    raise_->record(node, reply, false, now);
 }
 
 void Acquire::record_raise(Node node, Reply reply, Instant now) {
@@ -58,7 +58,7 @@ void Acquire::record_raise(Node node, Reply reply, Instant now) {
     reply.kind = ReplyKind::failed;
     reply.cause = Cause::no_fencing;
   }
-  raise_.record(node, reply, ours && enough, now);
+  raise_->record(node, reply, ours && enough, now);
 }
 
 void Acquire::on_wake(Instant now) {
@@ -80,10 +80,10 @@ Verdict Acquire::settle_token(Instant now, Actions& out) {
     begin_raise(out);
     return Verdict::pending;
   }
-  (reached - raise_.tally().granted()).each([&](Node node) {
-    raise_.record(node, Reply{ReplyKind::granted}, true, now);
+  (reached - raise_->tally().granted()).each([&](Node node) {
+    raise_->record(node, Reply{ReplyKind::granted}, true, now);
   });
-  return raise_.tally().verdict();
+  return raise_->tally().verdict();
 }
 
 // To every node that has our key or may have it, behind its first request; those that refused will not
@@ -101,7 +101,7 @@ void Acquire::begin_raise(Actions& out) {
   request.ttl = setup_.ttl;  // nobody waits longer than for the vote itself
   request.max_ttl = setup_.max_ttl;
   request.fencing = fencing_;
-  out.push_back(send_action(asked, raise_.round(), request));
+  out.push_back(send_action(asked, raise_->round(), request));
 }
 
 void Acquire::decide(Instant now, Actions& out) {

@@ -9,6 +9,7 @@
 
 #include "core/action.h"
 #include "core/ballot.h"
+#include "core/boxed.h"
 #include "core/fencing.h"
 #include "core/validity.h"
 
@@ -47,10 +48,10 @@ class Acquire {
   // The votes for the lock.
   [[nodiscard]] const Ballot& ballot() const { return ballot_; }
   // The votes that decided, or are to decide: those of the second round where there is one.
-  [[nodiscard]] const Ballot& last_ballot() const { return raising() ? raise_ : ballot_; }
+  [[nodiscard]] const Ballot& last_ballot() const { return raising() ? *raise_ : ballot_; }
   [[nodiscard]] Round last_round() const { return last_ballot().round(); }
   // Whether the round is the second one of this attempt: its requests set no key.
-  [[nodiscard]] bool raised_in(Round round) const { return raising() && round == raise_.round(); }
+  [[nodiscard]] bool raised_in(Round round) const { return raising() && round == raise_->round(); }
   [[nodiscard]] Instant t0() const { return ballot_.t0(); }
 
   template <class V>
@@ -63,14 +64,14 @@ class Acquire {
     if (!fenced()) return;
     counters_.visit(v);
     v(fencing_);
-    if (raising()) raise_.visit(v);
+    if (raising()) raise_->visit(v);
   }
 
   friend bool operator==(const Acquire&, const Acquire&) = default;
 
  private:
   [[nodiscard]] bool fenced() const { return setup_.fencing != kNoFencing; }
-  [[nodiscard]] bool raising() const { return raise_.tally().nodes() > 0; }
+  [[nodiscard]] bool raising() const { return static_cast<bool>(raise_); }
   void record_vote(Node node, Reply reply, Instant now);
   void record_raise(Node node, Reply reply, Instant now);
   [[nodiscard]] Verdict settle_token(Instant now, Actions& out);
@@ -85,7 +86,7 @@ class Acquire {
   bool too_late_ = false;
   Instant valid_until_;
   Counters counters_;
-  Ballot raise_;  // without nodes while there is no second round
+  Boxed<Ballot> raise_;  // of the second round
   Fencing fencing_ = kNoFencing;
 };
 

@@ -81,12 +81,12 @@ void Session::step(const Event& event, Instant now, Actions& out) {
 }
 
 bool Session::raised_in(Round round) const {
-  return in_line_ ? line_ && line_->raised_in(round) : acquire_.raised_in(round);
+  return in_line_ ? line_ && line_->raised_in(round) : raise_round_ == round;
 }
 
 std::optional<Round> Session::raise_round() const {
   if (in_line_) return line_ ? line_->raise_round() : std::nullopt;
-  return acquire_.raised_in(acquire_.last_round()) ? std::optional(acquire_.last_round()) : std::nullopt;
+  return raise_round_;
 }
 
 void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
@@ -101,7 +101,8 @@ void Session::begin_attempt(const Event& event, Instant now, Actions& out) {
     setup.fencing = proposal(event.wall);
     setup.max_ttl = setup_.max_ttl;
   }
-  acquire_ = Acquire(setup, token_, round_, now, out);
+  raise_round_.reset();
+  work_.emplace<Acquire>(setup, token_, round_, now, out);
   trail_ = Trail();
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
 }
@@ -116,58 +117,60 @@ void Session::begin_adoption(const Event& event, Instant now, Actions& out) {
   token_ = event.token;
   fencing_ = event.fencing;
   round_ = attempt_round_ = next(round_);
-  extend_ = Extend(setup_.nodes, token_, setup_.ttl, std::nullopt, round_, now, out, fence());
+  work_.emplace<Extend>(setup_.nodes, token_, setup_.ttl, std::nullopt, round_, now, out, fence());
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
 }
 
 void Session::on_reply(const Event& event, Instant now, Actions& out) {
   if (phase_ == Phase::attempting) {
-    acquire_.on_reply(event.node, event.round, event.reply, now, out);
-    round_ = acquire_.last_round();
+    acquiring().on_reply(event.node, event.round, event.reply, now, out);
+    round_ = acquiring().last_round();
+    if (acquiring().raised_in(round_)) raise_round_ = round_;
     after_attempt(now, out);
   } else if (phase_ == Phase::lining) {
     line_->on_reply(event.node, event.round, event.reply, now, out);
     after_line(now, out);
   } else if (phase_ == Phase::confirming) {
-    extend_.on_reply(event.node, event.round, event.reply, now);
+    extending().on_reply(event.node, event.round, event.reply, now);
     after_confirming(now, out);
   } else if (phase_ == Phase::adopting) {
-    extend_.on_reply(event.node, event.round, event.reply, now);
+    extending().on_reply(event.node, event.round, event.reply, now);
     after_adoption(now, out);
-  } else if (phase_ == Phase::held && event.round != attempt_round_) {
-    extend_.on_reply(event.node, event.round, event.reply, now);
+  } else if (phase_ == Phase::held && event.round > attempt_round_ && std::holds_alternative<Extend>(work_)) {
+    extending().on_reply(event.node, event.round, event.reply, now);
     if (extending_ != Extending::no) {
       after_round(now, out);
-    } else if (extend_.round() > attempt_round_ && extend_.outcome() == Extend::Outcome::lost) {
+    } else if (extending().round() > attempt_round_ && extending().outcome() == Extend::Outcome::lost) {
       lose(now, out);  // the round was over and had told nothing; its late answers do
     }
   }
 }
 
 void Session::after_attempt(Instant now, Actions& out) {
-  switch (acquire_.verdict()) {
+  switch (acquiring().verdict()) {
     case Verdict::pending:
       return;
     case Verdict::lost:
-      fail_attempt(acquire_.reason(), now, out);
+      fail_attempt(acquiring().reason(), now, out);
       return;
     case Verdict::won:
       break;
   }
-  fencing_ = acquire_.fencing();
-  const Instant t0 = acquire_.t0();
-  if (!begin_hold(acquire_.valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out))
+  fencing_ = acquiring().fencing();
+  const Instant t0 = acquiring().t0();
+  if (!begin_hold(acquiring().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out))
     fail_attempt(ErrorCode::too_slow, now, out);
 }
 
 // A failed adoption ends the session. Only where the lease is certainly over are its keys removed: otherwise
 // the token may still be adopted, or released, by whoever has it.
 void Session::after_adoption(Instant now, Actions& out) {
-  switch (extend_.outcome()) {
+  switch (extending().outcome()) {
     case Extend::Outcome::pending:
       return;
     case Extend::Outcome::extended:
-      if (!begin_hold(extend_.valid_until(), extend_.t0() + Micros{setup_.ttl} / 3, extend_.t0(), now, out))
+      if (!begin_hold(extending().valid_until(), extending().t0() + Micros{setup_.ttl} / 3, extending().t0(),
+                      now, out))
         finish(ErrorCode::too_slow, out);
       return;
     case Extend::Outcome::lost:
@@ -175,7 +178,7 @@ void Session::after_adoption(Instant now, Actions& out) {
       finish(ErrorCode::lost, out);
       return;
     case Extend::Outcome::unknown:
-      finish(extend_.reason(), out);
+      finish(extending().reason(), out);
       return;
   }
 }
@@ -209,7 +212,7 @@ void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   }
   phase_ = Phase::backing_off;
   retrying_ = true;
-  retry_at_ = now + backoff_.next(why, acquire_.last_ballot().time_left(), jitter_);
+  retry_at_ = now + backoff_.next(why, acquiring().last_ballot().time_left(), jitter_);
 }
 
 void Session::finish(ErrorCode why, Actions& out) {
@@ -222,21 +225,21 @@ void Session::finish(ErrorCode why, Actions& out) {
 void Session::on_wake(Instant now, Actions& out) {
   const bool waiting = phase_ != Phase::held && phase_ != Phase::adopting && phase_ != Phase::ended;
   if (phase_ == Phase::attempting) {
-    acquire_.on_wake(now);
-    if (acquire_.verdict() != Verdict::pending) {
+    acquiring().on_wake(now);
+    if (acquiring().verdict() != Verdict::pending) {
       after_attempt(now, out);
       return;
     }
   }
   if (phase_ == Phase::adopting) {
-    extend_.on_wake(now);
+    extending().on_wake(now);
     after_adoption(now, out);
     return;
   }
   if (waiting && setup_.give_up_at && passed(*setup_.give_up_at, now)) {
     // An attempt that is cut short says less than the one before it that was not.
-    if (phase_ == Phase::attempting && (!retrying_ || acquire_.reason() == ErrorCode::contended))
-      last_error_ = acquire_.reason();
+    if (phase_ == Phase::attempting && (!retrying_ || acquiring().reason() == ErrorCode::contended))
+      last_error_ = acquiring().reason();
     if (phase_ == Phase::lining && last_error_ == ErrorCode::no_quorum)
       last_error_ = line_->ballot().reason();
     finish(last_error_, out);
@@ -248,7 +251,7 @@ void Session::on_wake(Instant now, Actions& out) {
     return;
   }
   if (phase_ == Phase::confirming) {
-    extend_.on_wake(now);
+    extending().on_wake(now);
     after_confirming(now, out);
     return;
   }
@@ -259,7 +262,7 @@ void Session::on_wake(Instant now, Actions& out) {
   }
   if (phase_ != Phase::held) return;
   if (extending_ != Extending::no) {
-    extend_.on_wake(now);
+    extending().on_wake(now);
     after_round(now, out);
   }
   const bool due =
@@ -270,27 +273,27 @@ void Session::on_wake(Instant now, Actions& out) {
 void Session::begin_round(Millis ttl, Extending who, Instant now, Actions& out) {
   extending_ = who;
   round_ = next(round_);
-  extend_ = Extend(setup_.nodes, token_, ttl, valid_until_, round_, now, out, fence());
+  work_.emplace<Extend>(setup_.nodes, token_, ttl, valid_until_, round_, now, out, fence());
   trail_.sent(NodeSet::first(setup_.nodes), ttl, now);
 }
 
 void Session::after_round(Instant now, Actions& out) {
   const bool by_hand = extending_ == Extending::by_hand;
-  switch (extend_.outcome()) {
+  switch (extending().outcome()) {
     case Extend::Outcome::pending:
       return;
     case Extend::Outcome::lost:
       lose(now, out);
       return;
     case Extend::Outcome::unknown:
-      if (by_hand) out.push_back({.kind = ActionKind::extend_failed, .error = extend_.reason()});
+      if (by_hand) out.push_back({.kind = ActionKind::extend_failed, .error = extending().reason()});
       extend_at_ = now + retry_round_after(setup_.ttl);
       break;
     case Extend::Outcome::extended:
-      valid_until_ = extend_.valid_until();
+      valid_until_ = extending().valid_until();
       limit_to_hold();
       // By hand it may have been for less than the lease's own ttl.
-      extend_at_ = extend_.t0() + Micros{std::min(setup_.ttl, extend_.ttl())} / 3;
+      extend_at_ = extending().t0() + Micros{std::min(setup_.ttl, extending().ttl())} / 3;
       out.push_back({.kind = by_hand ? ActionKind::extended : ActionKind::renewed, .end = valid_until_});
       break;
   }
@@ -351,20 +354,20 @@ std::optional<Instant> Session::deadline(Instant now) const {
   if (phase_ == Phase::held) {
     also(valid_until_ - kSignalMargin);
     if (extending_ != Extending::no) {
-      also(extend_.deadline(now));
+      also(extending().deadline(now));
     } else if (watching()) {
       also(extend_at_);
     }
     return at;
   }
   if (phase_ == Phase::adopting) {
-    also(extend_.deadline(now));
+    also(extending().deadline(now));
     return at;
   }
   if (setup_.give_up_at) also(*setup_.give_up_at);
-  if (phase_ == Phase::attempting) also(acquire_.deadline());
+  if (phase_ == Phase::attempting) also(acquiring().deadline());
   if (phase_ == Phase::lining) also(line_->deadline(now));
-  if (phase_ == Phase::confirming) also(extend_.deadline(now));
+  if (phase_ == Phase::confirming) also(extending().deadline(now));
   if (phase_ == Phase::backing_off) also(retry_at_);
   return at;
 }

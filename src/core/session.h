@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <variant>
 
 #include "core/acquire.h"
 #include "core/action.h"
@@ -120,12 +121,12 @@ class Session {
   // It stood in line, and got the lock without having to wait.
   [[nodiscard]] bool line_was_empty() const { return line_ && line_->at_once(); }
   // The votes of the last attempt, and of the last round of extension.
-  [[nodiscard]] const Acquire& attempt() const { return acquire_; }
-  [[nodiscard]] const Extend& extension() const { return extend_; }
+  [[nodiscard]] const Acquire& attempt() const { return latest<Acquire>(); }
+  [[nodiscard]] const Extend& extension() const { return latest<Extend>(); }
   // The votes that granted the lease, or did not.
   [[nodiscard]] const Ballot& ballot() const {
-    if (adopted_) return extend_.ballot();
-    return line_ ? line_->ballot() : acquire_.last_ballot();
+    if (adopted_) return extension().ballot();
+    return line_ ? line_->ballot() : attempt().last_ballot();
   }
   [[nodiscard]] const Trail& trail() const { return trail_; }
 
@@ -137,6 +138,19 @@ class Session {
 
  private:
   enum class Extending : std::uint8_t { no, by_watchdog, by_hand };
+
+  // The attempt or the extension that is at work.
+  Acquire& acquiring() { return std::get<Acquire>(work_); }
+  Extend& extending() { return std::get<Extend>(work_); }
+  [[nodiscard]] const Extend& extending() const { return std::get<Extend>(work_); }
+  [[nodiscard]] const Acquire& acquiring() const { return std::get<Acquire>(work_); }
+  // The latest one, or, where the other kind was at work since, one that never was.
+  template <class T>
+  [[nodiscard]] const T& latest() const {
+    static const T none;
+    const T* at_work = std::get_if<T>(&work_);
+    return at_work != nullptr ? *at_work : none;
+  }
 
   void begin_attempt(const Event& event, Instant now, Actions& out);
   void begin_line(const Event& event, Instant now, Actions& out);
@@ -183,9 +197,9 @@ class Session {
   Arrival arrival_ = kNoArrival;  // of the stay in line before
   bool take_ = true;              // Line::Setup::take of the next stay
   ErrorCode last_error_ = ErrorCode::no_quorum;
-  Acquire acquire_;
-  Boxed<Line> line_;  // in line, or of a lease that was had by it
-  Extend extend_;
+  std::optional<Round> raise_round_;    // of the attempt for token_
+  std::variant<Acquire, Extend> work_;  // never both at a time: the lease is kept small
+  Boxed<Line> line_;                    // in line, or of a lease that was had by it
   Trail trail_;
   Extending extending_ = Extending::no;
   std::optional<Millis> hand_waits_;  // an extension by hand that waits for the watchdog's round to end
@@ -210,8 +224,9 @@ void Session::visit(V&& v) {
   if (in_line_) v(take_);
   backoff_.visit(v);
   trail_.visit(v);
-  if (phase_ == Phase::attempting) acquire_.visit(v);
-  if (phase_ == Phase::adopting || phase_ == Phase::confirming) extend_.visit(v);
+  if (raise_round_) v(*raise_round_);
+  if (phase_ == Phase::attempting) acquiring().visit(v);
+  if (phase_ == Phase::adopting || phase_ == Phase::confirming) extending().visit(v);
   if (phase_ == Phase::lining || phase_ == Phase::confirming) line_->visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (fencing_ != kNoFencing) v(fencing_);
@@ -221,7 +236,7 @@ void Session::visit(V&& v) {
   if (setup_.watchdog) v(extend_at_);
   v(extending_);
   if (hand_waits_) v(*hand_waits_);
-  if (extend_.round() > attempt_round_) extend_.visit(v);
+  if (extension().round() > attempt_round_) extending().visit(v);
 }
 
 }  // namespace redlock::core

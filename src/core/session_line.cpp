@@ -53,17 +53,18 @@ void Session::after_line(Instant now, Actions& out) {
   if (left <= kSignalMargin) return line_->hurry(now);
   phase_ = Phase::confirming;
   round_ = next(round_);
-  extend_ = Extend(setup_.nodes, token_, setup_.ttl, valid_until_, round_, now, out, fence());
+  work_.emplace<Extend>(setup_.nodes, token_, setup_.ttl, valid_until_, round_, now, out, fence());
   trail_.sent(NodeSet::first(setup_.nodes), setup_.ttl, now);
 }
 
 void Session::after_confirming(Instant now, Actions& out) {
-  if (extend_.outcome() == Extend::Outcome::pending) return;
-  const Instant t0 = extend_.t0();
-  const bool held = extend_.outcome() == Extend::Outcome::extended &&
-                    begin_hold(extend_.valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out);
+  if (extending().outcome() == Extend::Outcome::pending) return;
+  const Instant t0 = extending().t0();
+  const bool held = extending().outcome() == Extend::Outcome::extended &&
+                    begin_hold(extending().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out);
   if (held) return;
-  last_error_ = extend_.outcome() == Extend::Outcome::extended ? ErrorCode::too_slow : extend_.reason();
+  last_error_ =
+      extending().outcome() == Extend::Outcome::extended ? ErrorCode::too_slow : extending().reason();
   if (last_error_ == ErrorCode::lost) last_error_ = ErrorCode::contended;
   enter_anew(RequestKind::leave, now, out);
 }
