@@ -10,7 +10,8 @@ void Ballot::record(Node node, const Reply& reply, bool is_grant, Instant now) {
   NodeAnswer& answer = answers_[static_cast<std::size_t>(index(node))];
   answer.cause = is_grant ? Cause::none : reply.cause;
   answer.time_left = reply.time_left;
-  answer.elapsed = elapsed(t0_, now);
+  answer.elapsed =
+      NodeAnswer::Elapsed(std::clamp(elapsed(t0_, now), Micros{0}, Micros{NodeAnswer::Elapsed::max()}));
   if (is_grant) {
     tally_.grant(node);
   } else if (reply.kind == ReplyKind::unknown || !reply.counted) {

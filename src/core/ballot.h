@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <cstdint>
 
 #include "core/quorum.h"
 #include "core/request.h"
@@ -12,10 +14,12 @@
 
 namespace redlock::core {
 
+// As many of them as nodes are in every lease: 16 bytes each.
 struct NodeAnswer {
-  Cause cause = Cause::none;
+  using Elapsed = std::chrono::duration<std::uint32_t, std::micro>;
   Millis time_left = kNoTimeLeft;
-  Micros elapsed{0};
+  Elapsed elapsed{0};  // no more than it can say
+  Cause cause = Cause::none;
   friend constexpr bool operator==(const NodeAnswer&, const NodeAnswer&) = default;
 };
 

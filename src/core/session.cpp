@@ -123,54 +123,55 @@ void Session::begin_adoption(const Event& event, Instant now, Actions& out) {
 
 void Session::on_reply(const Event& event, Instant now, Actions& out) {
   if (phase_ == Phase::attempting) {
-    acquiring().on_reply(event.node, event.round, event.reply, now, out);
-    round_ = acquiring().last_round();
-    if (acquiring().raised_in(round_)) raise_round_ = round_;
+    running<Acquire>().on_reply(event.node, event.round, event.reply, now, out);
+    round_ = running<Acquire>().last_round();
+    if (running<Acquire>().raised_in(round_)) raise_round_ = round_;
     after_attempt(now, out);
   } else if (phase_ == Phase::lining) {
     line_->on_reply(event.node, event.round, event.reply, now, out);
     after_line(now, out);
   } else if (phase_ == Phase::confirming) {
-    extending().on_reply(event.node, event.round, event.reply, now);
+    running<Extend>().on_reply(event.node, event.round, event.reply, now);
     after_confirming(now, out);
   } else if (phase_ == Phase::adopting) {
-    extending().on_reply(event.node, event.round, event.reply, now);
+    running<Extend>().on_reply(event.node, event.round, event.reply, now);
     after_adoption(now, out);
   } else if (phase_ == Phase::held && event.round > attempt_round_ && std::holds_alternative<Extend>(work_)) {
-    extending().on_reply(event.node, event.round, event.reply, now);
+    running<Extend>().on_reply(event.node, event.round, event.reply, now);
     if (extending_ != Extending::no) {
       after_round(now, out);
-    } else if (extending().round() > attempt_round_ && extending().outcome() == Extend::Outcome::lost) {
+    } else if (running<Extend>().round() > attempt_round_ &&
+               running<Extend>().outcome() == Extend::Outcome::lost) {
       lose(now, out);  // the round was over and had told nothing; its late answers do
     }
   }
 }
 
 void Session::after_attempt(Instant now, Actions& out) {
-  switch (acquiring().verdict()) {
+  switch (running<Acquire>().verdict()) {
     case Verdict::pending:
       return;
     case Verdict::lost:
-      fail_attempt(acquiring().reason(), now, out);
+      fail_attempt(running<Acquire>().reason(), now, out);
       return;
     case Verdict::won:
       break;
   }
-  fencing_ = acquiring().fencing();
-  const Instant t0 = acquiring().t0();
-  if (!begin_hold(acquiring().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out))
+  fencing_ = running<Acquire>().fencing();
+  const Instant t0 = running<Acquire>().t0();
+  if (!begin_hold(running<Acquire>().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out))
     fail_attempt(ErrorCode::too_slow, now, out);
 }
 
 // A failed adoption ends the session. Only where the lease is certainly over are its keys removed: otherwise
 // the token may still be adopted, or released, by whoever has it.
 void Session::after_adoption(Instant now, Actions& out) {
-  switch (extending().outcome()) {
+  switch (running<Extend>().outcome()) {
     case Extend::Outcome::pending:
       return;
     case Extend::Outcome::extended:
-      if (!begin_hold(extending().valid_until(), extending().t0() + Micros{setup_.ttl} / 3, extending().t0(),
-                      now, out))
+      if (!begin_hold(running<Extend>().valid_until(), running<Extend>().t0() + Micros{setup_.ttl} / 3,
+                      running<Extend>().t0(), now, out))
         finish(ErrorCode::too_slow, out);
       return;
     case Extend::Outcome::lost:
@@ -178,7 +179,7 @@ void Session::after_adoption(Instant now, Actions& out) {
       finish(ErrorCode::lost, out);
       return;
     case Extend::Outcome::unknown:
-      finish(extending().reason(), out);
+      finish(running<Extend>().reason(), out);
       return;
   }
 }
@@ -212,7 +213,7 @@ void Session::fail_attempt(ErrorCode why, Instant now, Actions& out) {
   }
   phase_ = Phase::backing_off;
   retrying_ = true;
-  retry_at_ = now + backoff_.next(why, acquiring().last_ballot().time_left(), jitter_);
+  retry_at_ = now + backoff_.next(why, running<Acquire>().last_ballot().time_left(), jitter_);
 }
 
 void Session::finish(ErrorCode why, Actions& out) {
@@ -225,21 +226,21 @@ void Session::finish(ErrorCode why, Actions& out) {
 void Session::on_wake(Instant now, Actions& out) {
   const bool waiting = phase_ != Phase::held && phase_ != Phase::adopting && phase_ != Phase::ended;
   if (phase_ == Phase::attempting) {
-    acquiring().on_wake(now);
-    if (acquiring().verdict() != Verdict::pending) {
+    running<Acquire>().on_wake(now);
+    if (running<Acquire>().verdict() != Verdict::pending) {
       after_attempt(now, out);
       return;
     }
   }
   if (phase_ == Phase::adopting) {
-    extending().on_wake(now);
+    running<Extend>().on_wake(now);
     after_adoption(now, out);
     return;
   }
   if (waiting && setup_.give_up_at && passed(*setup_.give_up_at, now)) {
     // An attempt that is cut short says less than the one before it that was not.
-    if (phase_ == Phase::attempting && (!retrying_ || acquiring().reason() == ErrorCode::contended))
-      last_error_ = acquiring().reason();
+    if (phase_ == Phase::attempting && (!retrying_ || running<Acquire>().reason() == ErrorCode::contended))
+      last_error_ = running<Acquire>().reason();
     if (phase_ == Phase::lining && last_error_ == ErrorCode::no_quorum)
       last_error_ = line_->ballot().reason();
     finish(last_error_, out);
@@ -251,7 +252,7 @@ void Session::on_wake(Instant now, Actions& out) {
     return;
   }
   if (phase_ == Phase::confirming) {
-    extending().on_wake(now);
+    running<Extend>().on_wake(now);
     after_confirming(now, out);
     return;
   }
@@ -262,7 +263,7 @@ void Session::on_wake(Instant now, Actions& out) {
   }
   if (phase_ != Phase::held) return;
   if (extending_ != Extending::no) {
-    extending().on_wake(now);
+    running<Extend>().on_wake(now);
     after_round(now, out);
   }
   const bool due =
@@ -279,21 +280,21 @@ void Session::begin_round(Millis ttl, Extending who, Instant now, Actions& out) 
 
 void Session::after_round(Instant now, Actions& out) {
   const bool by_hand = extending_ == Extending::by_hand;
-  switch (extending().outcome()) {
+  switch (running<Extend>().outcome()) {
     case Extend::Outcome::pending:
       return;
     case Extend::Outcome::lost:
       lose(now, out);
       return;
     case Extend::Outcome::unknown:
-      if (by_hand) out.push_back({.kind = ActionKind::extend_failed, .error = extending().reason()});
+      if (by_hand) out.push_back({.kind = ActionKind::extend_failed, .error = running<Extend>().reason()});
       extend_at_ = now + retry_round_after(setup_.ttl);
       break;
     case Extend::Outcome::extended:
-      valid_until_ = extending().valid_until();
+      valid_until_ = running<Extend>().valid_until();
       limit_to_hold();
       // By hand it may have been for less than the lease's own ttl.
-      extend_at_ = extending().t0() + Micros{std::min(setup_.ttl, extending().ttl())} / 3;
+      extend_at_ = running<Extend>().t0() + Micros{std::min(setup_.ttl, running<Extend>().ttl())} / 3;
       out.push_back({.kind = by_hand ? ActionKind::extended : ActionKind::renewed, .end = valid_until_});
       break;
   }
@@ -354,20 +355,20 @@ std::optional<Instant> Session::deadline(Instant now) const {
   if (phase_ == Phase::held) {
     also(valid_until_ - kSignalMargin);
     if (extending_ != Extending::no) {
-      also(extending().deadline(now));
+      also(running<Extend>().deadline(now));
     } else if (watching()) {
       also(extend_at_);
     }
     return at;
   }
   if (phase_ == Phase::adopting) {
-    also(extending().deadline(now));
+    also(running<Extend>().deadline(now));
     return at;
   }
   if (setup_.give_up_at) also(*setup_.give_up_at);
-  if (phase_ == Phase::attempting) also(acquiring().deadline());
+  if (phase_ == Phase::attempting) also(running<Acquire>().deadline());
   if (phase_ == Phase::lining) also(line_->deadline(now));
-  if (phase_ == Phase::confirming) also(extending().deadline(now));
+  if (phase_ == Phase::confirming) also(running<Extend>().deadline(now));
   if (phase_ == Phase::backing_off) also(retry_at_);
   return at;
 }

@@ -139,11 +139,15 @@ class Session {
  private:
   enum class Extending : std::uint8_t { no, by_watchdog, by_hand };
 
-  // The attempt or the extension that is at work.
-  Acquire& acquiring() { return std::get<Acquire>(work_); }
-  Extend& extending() { return std::get<Extend>(work_); }
-  [[nodiscard]] const Extend& extending() const { return std::get<Extend>(work_); }
-  [[nodiscard]] const Acquire& acquiring() const { return std::get<Acquire>(work_); }
+  // The attempt or the extension that is at work: the phase says which.
+  template <class T>
+  [[nodiscard]] T& running() {
+    return std::get<T>(work_);
+  }
+  template <class T>
+  [[nodiscard]] const T& running() const {
+    return std::get<T>(work_);
+  }
   // The latest one, or, where the other kind was at work since, one that never was.
   template <class T>
   [[nodiscard]] const T& latest() const {
@@ -225,8 +229,8 @@ void Session::visit(V&& v) {
   backoff_.visit(v);
   trail_.visit(v);
   if (raise_round_) v(*raise_round_);
-  if (phase_ == Phase::attempting) acquiring().visit(v);
-  if (phase_ == Phase::adopting || phase_ == Phase::confirming) extending().visit(v);
+  if (phase_ == Phase::attempting) running<Acquire>().visit(v);
+  if (phase_ == Phase::adopting || phase_ == Phase::confirming) running<Extend>().visit(v);
   if (phase_ == Phase::lining || phase_ == Phase::confirming) line_->visit(v);
   if (phase_ == Phase::backing_off) v(retry_at_);
   if (fencing_ != kNoFencing) v(fencing_);
@@ -236,7 +240,7 @@ void Session::visit(V&& v) {
   if (setup_.watchdog) v(extend_at_);
   v(extending_);
   if (hand_waits_) v(*hand_waits_);
-  if (extension().round() > attempt_round_) extending().visit(v);
+  if (extension().round() > attempt_round_) running<Extend>().visit(v);
 }
 
 }  // namespace redlock::core

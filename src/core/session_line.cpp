@@ -58,13 +58,13 @@ void Session::after_line(Instant now, Actions& out) {
 }
 
 void Session::after_confirming(Instant now, Actions& out) {
-  if (extending().outcome() == Extend::Outcome::pending) return;
-  const Instant t0 = extending().t0();
-  const bool held = extending().outcome() == Extend::Outcome::extended &&
-                    begin_hold(extending().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out);
+  if (running<Extend>().outcome() == Extend::Outcome::pending) return;
+  const Instant t0 = running<Extend>().t0();
+  const bool held = running<Extend>().outcome() == Extend::Outcome::extended &&
+                    begin_hold(running<Extend>().valid_until(), t0 + Micros{setup_.ttl} / 3, t0, now, out);
   if (held) return;
-  last_error_ =
-      extending().outcome() == Extend::Outcome::extended ? ErrorCode::too_slow : extending().reason();
+  last_error_ = running<Extend>().outcome() == Extend::Outcome::extended ? ErrorCode::too_slow
+                                                                         : running<Extend>().reason();
   if (last_error_ == ErrorCode::lost) last_error_ = ErrorCode::contended;
   enter_anew(RequestKind::leave, now, out);
 }

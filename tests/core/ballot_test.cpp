@@ -52,6 +52,12 @@ TEST(Ballot, ALateReplyReplacesTheTimeout) {
   EXPECT_EQ(ballot.count(Cause::timed_out), 0);
 }
 
+TEST(Ballot, AnAnswerOfADayLaterTookAsLongAsCanBeSaid) {
+  Ballot ballot(3, Round{1}, at(0us));
+  ballot.record(kA, test::granted(), true, at(24h));
+  EXPECT_EQ(ballot.answer(kA).elapsed, NodeAnswer::Elapsed::max());
+}
+
 TEST(Ballot, TimeLeftIsTheShortestThatARefusalNamed) {
   Ballot ballot(3, Round{1}, at(0us));
   EXPECT_EQ(ballot.time_left(), kNoTimeLeft);
