@@ -118,7 +118,7 @@ class Runner:
                 self.terminal.end(c.problems[before:])
             turn += 1
             # A control has shown what it can as soon as it was caught.
-            if series.expect == "overlaps" and (await self.judge(series, folder))["overlaps"]:
+            if series.expect == "overlaps" and (await self.judge(series, folder, "--so-far"))["overlaps"]:
                 return
 
     async def fresh(self, series):
@@ -145,8 +145,8 @@ class Runner:
             left += [f"{key} on {node.label}" for key in keys]
         self.c.events.write("keys", left=left)
 
-    async def judge(self, series, folder):
-        process = await spawn([self.programs["chaos_judge"], folder, "--expect", series.expect],
+    async def judge(self, series, folder, *options):
+        process = await spawn([self.programs["chaos_judge"], folder, "--expect", series.expect, *options],
                               stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
         _, said = await process.communicate()
         try:

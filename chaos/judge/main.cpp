@@ -1,9 +1,10 @@
 // chaos_judge: reads what all processes of a series wrote down, and says whether the lock kept its word.
 //
-//   chaos_judge SERIES_DIR --expect clean|overlaps|broken|shown [--json]
+//   chaos_judge SERIES_DIR --expect clean|overlaps|broken|shown [--so-far] [--json]
 //
-// Writes SERIES_DIR/verdict.json. Exit codes: 0 as expected, 1 not, 64 wrong usage, 65 unreadable events,
-// 73 the verdict cannot be written.
+// --so-far: the series still runs, and holds whose end is not written yet say nothing. Writes
+// SERIES_DIR/verdict.json. Exit codes: 0 as expected, 1 not, 64 wrong usage, 65 unreadable events, 73 the
+// verdict cannot be written.
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -25,6 +26,7 @@ int fail(int code, const std::string& why) {
 struct Arguments {
   std::string series;
   std::optional<Expect> expect;
+  bool so_far = false;
   bool json = false;
 };
 
@@ -34,6 +36,8 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& out) {
     const std::string word = argv[i];
     if (word == "--json") {
       out.json = true;
+    } else if (word == "--so-far") {
+      out.so_far = true;
     } else if (word == "--expect") {
       const std::string value = i + 1 < argc ? argv[++i] : "";
       out.expect = expect_from(value);
@@ -54,11 +58,13 @@ std::optional<std::string> parse(int argc, char** argv, Arguments& out) {
 int main(int argc, char** argv) {
   Arguments arguments;
   if (const auto wrong = parse(argc, argv, arguments)) {
-    return fail(64, *wrong + "\nusage: chaos_judge SERIES_DIR --expect clean|overlaps|broken|shown [--json]");
+    return fail(
+        64,
+        *wrong + "\nusage: chaos_judge SERIES_DIR --expect clean|overlaps|broken|shown [--so-far] [--json]");
   }
   const auto record = read_record(arguments.series + "/events");
   if (!record) return fail(65, record.error());
-  const Verdict verdict = judge(*record, *arguments.expect);
+  const Verdict verdict = judge(*record, *arguments.expect, arguments.so_far);
   const std::string json = to_json(verdict, *record);
   const std::string path = arguments.series + "/verdict.json";
   if (!(std::ofstream(path) << json << std::flush)) return fail(73, "cannot write " + path);

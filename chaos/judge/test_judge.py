@@ -102,6 +102,15 @@ class WhatIsFound(Judge):
         self.judge("overlaps", 0)
         self.judge("broken", 0)
 
+    def test_so_far_a_claim_without_an_end_says_nothing(self):
+        self.file("w1", worker("w1"), section("w1.1", 1, "x", 1, 1.1, until=3))
+        self.file("w2", worker("w2"), section("w2.1", 7, "x", 1.5, 2.9, 4))
+        self.file("harness", KEYS)
+        self.judge("overlaps", 0)
+        self.assertEqual(self.run_judge(self.series, "--expect", "overlaps", "--so-far").returncode, 1)
+        self.file("w1", worker("w1"), section("w1.1", 1, "x", 1, 1.1, 2.95))
+        self.assertEqual(self.run_judge(self.series, "--expect", "overlaps", "--so-far").returncode, 0)
+
     def test_release_ends_a_claim_when_it_is_called(self):
         self.file("w1", worker("w1"), section("w1.1", 1, "x", 1, 1.1, 3))
         self.file("w2", worker("w2"), section("w2.1", 1, "x", 1.5, 3, 4))

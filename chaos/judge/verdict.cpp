@@ -33,17 +33,19 @@ Ended ended(const Record& record, const Section& section) {
   return end;
 }
 
-// Each hold's token is the place of its section.
-History history_of(const Record& record) {
+// Each hold's token is the place of its section. So far: a hold whose end nobody has written yet may have
+// ended, and is left out.
+History history_of(const Record& record, bool so_far) {
   History history;
   for (std::size_t i = 0; i < record.sections.size(); ++i) {
     const auto& section = record.sections[i];
     if (!section.granted) continue;
+    const auto end = ended(record, section);
+    if (so_far && end.how == Ending::open) continue;
     const std::string place = std::to_string(i);
     history.granted(*section.granted, section.who + ":" + std::to_string(section.id), section.name, place,
                     section.until);
     if (section.fence != 0) history.fenced(place, section.fence);
-    const auto end = ended(record, section);
     if (end.how != Ending::open) history.ended(end.at, place, end.how);
   }
   return history;
@@ -167,11 +169,11 @@ std::string to_string(Expect expect) {
   return "?";
 }
 
-Verdict judge(const Record& record, Expect expect) {
+Verdict judge(const Record& record, Expect expect, bool so_far) {
   Verdict verdict;
   verdict.expect = expect;
   verdict.sections = record.sections.size();
-  const History history = history_of(record);
+  const History history = history_of(record, so_far);
   verdict.grants = history.holds().size();
   for (auto& overlap : verify::overlaps(history)) {
     FoundOverlap found{std::move(overlap), nullptr, nullptr, nullptr};

@@ -60,6 +60,7 @@ struct Verdict {
   }
 };
 
-[[nodiscard]] Verdict judge(const Record& record, Expect expect);
+// `so_far`: of a series that still runs, whose events are written late.
+[[nodiscard]] Verdict judge(const Record& record, Expect expect, bool so_far = false);
 
 }  // namespace redlock::chaos
