@@ -1,33 +1,14 @@
-// See guard_json.h; nlohmann's ordered_json keeps the fields in the order in which they are written here.
+// See guard_json.h.
 #include "cli/guard_json.h"
 
-#include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/json.h"
+#include "cli/json_values.h"
 
 namespace redlock::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-// The library's words for people, as identifiers: "same server" is same_server.
-std::string identifier(std::string_view words) {
-  std::string text(words);
-  std::replace(text.begin(), text.end(), ' ', '_');
-  return text;
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
 
 template <class Rep, class Period>
 Json milliseconds_or_null(std::optional<std::chrono::duration<Rep, Period>> time) {
@@ -39,10 +20,6 @@ Json count_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json whole_milliseconds_or_null(std::optional<std::chrono::milliseconds> time) {
-  return time ? Json(time->count()) : Json(nullptr);
-}
-
 }  // namespace
 
 std::string status_json(const admin::Status& status) {
@@ -51,7 +28,7 @@ std::string status_json(const admin::Status& status) {
     const bool clock = node.clock_offset.has_value();
     nodes.push_back({{"node", node.node},
                      {"state", identifier(to_string(node.state))},
-                     {"settling_left_ms", whole_milliseconds_or_null(node.settling_left)},
+                     {"settling_left_ms", time_or_null(node.settling_left)},
                      {"version", text_or_null(node.version)},
                      {"role", text_or_null(node.role)},
                      {"run_id", text_or_null(node.run_id)},
@@ -65,7 +42,7 @@ std::string status_json(const admin::Status& status) {
                      {"error", text_or_null(why(node.cause, node.text))}});
   }
   return line({{"ready", status.ready},
-               {"ready_in_ms", whole_milliseconds_or_null(status.ready_in)},
+               {"ready_in_ms", time_or_null(status.ready_in)},
                {"quorum", status.quorum},
                {"voting", status.voting},
                {"nodes", nodes}});

@@ -1,41 +1,17 @@
-// nlohmann's ordered_json keeps the fields in the order in which they are written down here.
+// See json.h.
 #include "cli/json.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
+#include "cli/json_values.h"
 #include "redlock/name.h"
 
 namespace redlock::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Bytes that are no UTF-8 become replacement characters; a result that can't be shown would help nobody.
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 double milliseconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1000.0;
-}
-
-// The library's words for people, as identifiers: "already gone" is already_gone.
-std::string identifier(std::string_view words) {
-  std::string text(words);
-  std::replace(text.begin(), text.end(), ' ', '_');
-  return text;
-}
-
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
-Json time_or_null(std::optional<std::chrono::milliseconds> time) {
-  return time ? Json(time->count()) : Json(nullptr);
 }
 
 Json reports(const std::vector<NodeReport>& nodes) {

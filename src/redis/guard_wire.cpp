@@ -11,7 +11,6 @@
 namespace redlock::redis {
 namespace {
 
-constexpr std::string_view kVersion = "redlock1";
 constexpr core::Millis kLongest = std::chrono::hours(10000);
 
 std::string hex(const core::ServerId& id) {
@@ -95,7 +94,7 @@ core::ServerId parse_server_id(std::string_view text) {
 }
 
 std::string format_mark(const core::Mark& mark) {
-  std::string text(kVersion);
+  std::string text(kWireVersion);
   const auto add = [&](std::string_view part) { (text += ' ') += part; };
   add(hex(mark.run_id));
   add(hex(mark.replid));
@@ -116,7 +115,7 @@ const std::optional<core::Mark>& MarkMemory::parse(std::string_view text) {
 
 std::optional<core::Mark> parse_mark(std::string_view text) {
   const std::string_view whole = text;
-  if (word(text) != kVersion) return std::nullopt;
+  if (word(text) != kWireVersion) return std::nullopt;
   core::Mark mark;
   mark.run_id = parse_server_id(word(text));
   mark.replid = parse_server_id(word(text));

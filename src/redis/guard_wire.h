@@ -16,6 +16,8 @@ namespace redlock::redis {
 
 inline constexpr std::string_view kGuardKey = "redlock:guard";
 inline constexpr std::string_view kSettlingKey = "redlock:settling";
+// What the guard's value and the line's notices begin with.
+inline constexpr std::string_view kWireVersion = "redlock1";
 
 // ---- check: MGET guard settling, TIME, INFO replication, INFO stats ---------------------------------------
 //

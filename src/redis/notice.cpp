@@ -13,7 +13,6 @@
 namespace redlock::redis {
 namespace {
 
-constexpr std::string_view kVersion = "redlock1";
 constexpr std::size_t kFields = 5;
 
 // All of the message, or nothing. What follows it shows that nothing of it was cut off or left over: only
@@ -50,7 +49,7 @@ std::optional<HeardNotice> read_notice(std::string_view message) {
   const auto values = decode(message);
   if (values.empty()) return std::nullopt;
   const auto& fields = values[0].items;
-  if (fields.size() != kFields || fields[0].text != kVersion) return std::nullopt;
+  if (fields.size() != kFields || fields[0].text != kWireVersion) return std::nullopt;
   for (const Value& field : fields)
     if (field.type != Value::Type::bulk) return std::nullopt;
   const auto token = Token::parse(fields[1].text);

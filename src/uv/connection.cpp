@@ -19,10 +19,6 @@ namespace {
 // system should do, the connection ends without them.
 constexpr core::Millis kLastWords{100};
 
-Reply unknown(Cause cause) {
-  return {ReplyKind::unknown, cause, core::kNoTimeLeft};
-}
-
 // A server that answers so is a replica.
 bool refuses_to_write(Cause cause) {
   return cause == Cause::read_only || cause == Cause::master_down;

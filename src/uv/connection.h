@@ -37,6 +37,11 @@
 
 namespace redlock::uv {
 
+// Nobody can say whether the node did what was asked.
+[[nodiscard]] inline core::Reply unknown(Cause cause) {
+  return {core::ReplyKind::unknown, cause, core::kNoTimeLeft};
+}
+
 class Connection {
  public:
   struct Events {

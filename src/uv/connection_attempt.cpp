@@ -16,10 +16,6 @@ namespace {
 
 constexpr auto kNobodyKnows = "no Sentinel says where the master is: ";
 
-Reply unknown(Cause cause) {
-  return {ReplyKind::unknown, cause, core::kNoTimeLeft};
-}
-
 }  // namespace
 
 // Where the master is may have changed since the last time, even if it was reached there.
