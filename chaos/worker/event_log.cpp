@@ -130,6 +130,7 @@ void EventLog::extended(const Who& who, Us until) {
 
 void EventLog::releasing(const Who& who) {
   append("release", who.thread, fmt::format(R"(,"id":{})", who.id));
+  flush();
 }
 
 void EventLog::released(const Who& who, std::string_view result) {
@@ -138,6 +139,7 @@ void EventLog::released(const Who& who, std::string_view result) {
 
 void EventLog::lost(const Who& who) {
   append("lost", who.thread, fmt::format(R"(,"id":{})", who.id));
+  flush();
 }
 
 void EventLog::wrote(const Who& who, std::string_view to, bool ok, std::string_view seen,

@@ -53,8 +53,10 @@ class EventLog {
   void granted(const Who& who, std::string_view token, Us until, std::optional<std::uint64_t> fence);
   void failed(const Who& who, std::string_view error);
   void extended(const Who& who, Us until);
+  // Returns when the line is on file: a worker that is killed after its release claims nothing any more.
   void releasing(const Who& who);
   void released(const Who& who, std::string_view result);
+  // Returns when the line is on file.
   void lost(const Who& who);
   // `seen`: who had written before; `read`: what this section had read when it began. Empty: nobody.
   void wrote(const Who& who, std::string_view to, bool ok, std::string_view seen, std::string_view read);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "cli/json.h"
 #include "cli/json_values.h"
 
 namespace redlock::cli {
