@@ -39,7 +39,7 @@ ALL = [
     Series("broken-quorum", "a client to which one vote less than a majority is enough", "overlaps", ["busy"],
            rounds=6, worker="chaos_worker_q_minus_1"),
     Series("broken-drift", "a client that allows for no drift of clocks", "overlaps", ["fast-clocks"], guard=False,
-           rounds=12, worker="chaos_worker_no_drift", worker_options=["--no-guard"], near=True),
+           rounds=24, worker="chaos_worker_no_drift", worker_options=["--no-guard"], near=True),
     Series("npm-redlock", "the npm package redlock, nodes lose their memory", "shown", [*MEMORY, "stop-long", "client-stopped"],
            guard=False, worker_options=[*PLAIN, "--no-fencing"], adapter="npm-redlock"),
 ]
