@@ -10,7 +10,7 @@ namespace redlock::cli {
 
 namespace {
 
-double milliseconds(std::chrono::microseconds time) {
+double in_milliseconds(std::chrono::microseconds time) {
   return static_cast<double>(time.count()) / 1000.0;
 }
 
@@ -19,7 +19,7 @@ Json reports(const std::vector<NodeReport>& nodes) {
   for (const NodeReport& node : nodes)
     array.push_back({{"node", node.node},
                      {"vote", identifier(to_string(node.vote))},
-                     {"ms", milliseconds(node.elapsed)},
+                     {"ms", in_milliseconds(node.elapsed)},
                      {"error", text_or_null(why(node.cause, node.text))}});
   return array;
 }
@@ -30,7 +30,7 @@ Json node_key(const admin::NodeKey& key) {
           {"owner", text_or_null(printable(key.owner))},
           {"type", text_or_null(printable(key.type))},
           {"time_left_ms", time_or_null(key.time_left)},
-          {"ms", milliseconds(key.elapsed)},
+          {"ms", in_milliseconds(key.elapsed)},
           {"error", text_or_null(why(key.cause, key.text))}};
 }
 
