@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import machine
 from .peers import Npm, loop_peers
-from .processes import Failed, end_all, need, output
+from .processes import STOPS, Failed, end_all, need, output
 from .progress import Progress
 from .promises import PROMISES
 from .sets import BUNDLES, SETS, explain, names_of
@@ -119,9 +119,6 @@ def draw(out, progress):
         progress.say(f"{out}/report.html")
     except Failed as fault:
         progress.say(f"no page of {out}/results.json: {fault}")
-
-
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def on_stop(what):

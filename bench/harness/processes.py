@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE_S = 90  # longer than any batch takes; what needs more hangs
 
 
@@ -26,10 +27,16 @@ def need(program, remedy):
 
 
 def start(argv, **options):
-    """In a session of its own, so that Ctrl-C reaches the runner alone, which ends the rest in order."""
+    """In a session of its own, so that Ctrl-C reaches the runner alone, which ends the rest in order. A stop that came
+    between the start and the list would leave a process out of that."""
     argv = ["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)]
-    process = subprocess.Popen(argv, start_new_session=True, **options)
-    _started.append(process)
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        process = subprocess.Popen(argv, start_new_session=True,
+                                   preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, usual), **options)
+        _started.append(process)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
     return process
 
 

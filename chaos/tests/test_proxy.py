@@ -46,6 +46,20 @@ class ProxyTest(unittest.IsolatedAsyncioTestCase):
         writer.write(data)
         return await asyncio.wait_for(reader.readexactly(len(data)), 10)
 
+    async def until(self, condition):
+        """For as long as a slow machine may need."""
+        for _ in range(1500):
+            if await condition():
+                return
+            await asyncio.sleep(0.02)
+        self.fail(f"it did not come: received {self.received!r}, counters {await self.proxy.tell('counters')}")
+
+    async def has_received(self, data):
+        return self.received == data
+
+    async def counted(self, what, there_and_back):
+        return (await self.proxy.tell("counters"))[what] == there_and_back
+
     async def silent(self, line):
         try:
             got = await asyncio.wait_for(line[0].read(65536), SILENT_S)
@@ -111,6 +125,7 @@ class ProxyTest(unittest.IsolatedAsyncioTestCase):
         await self.through(line)
         await self.proxy.tell("hold both")
         line[1].write(b"late")
+        await self.until(lambda: self.counted("held", [4, 0]))
         await self.silent(line)
         self.assertEqual(self.received, b"ping")
         self.assertEqual((await self.proxy.tell("heal"))["held"], [4, 0])
@@ -122,20 +137,18 @@ class ProxyTest(unittest.IsolatedAsyncioTestCase):
         line[1].write(b"orphan")
         await line[1].drain()
         line[1].close()
-        await asyncio.sleep(SILENT_S)
+        await self.until(lambda: self.counted("held", [6, 0]))
+        await asyncio.sleep(SILENT_S)  # the end of the sender as well
         await self.proxy.tell("heal")
-        for _ in range(500):
-            if self.received == b"orphan":
-                return
-            await asyncio.sleep(0.02)
-        self.fail(f"received {self.received!r}")
+        await self.until(lambda: self.has_received(b"orphan"))
 
     async def test_drops_one_way_and_never_goes_on_behind_a_gap(self):
         line = await self.connect()
         await self.proxy.tell("drop down")
         line[1].write(b"done")
+        await self.until(lambda: self.has_received(b"done"))
+        await self.until(lambda: self.counted("dropped", [0, 4]))
         await self.silent(line)
-        self.assertEqual(self.received, b"done")
         whole = await self.connect(1)
         self.assertEqual((await self.proxy.tell("heal"))["dropped"], [0, 4])
         self.assertEqual(await self.ended(line), b"")

@@ -8,7 +8,7 @@ import select
 import signal
 import time
 
-from support import LIMIT, PROGRAM, ProgramTest, eventually, free_port, main
+from support import LIMIT, PATIENT, PROGRAM, ProgramTest, eventually, free_port, main
 
 
 class Talk:
@@ -87,11 +87,11 @@ class Break(ProgramTest):
         token = self.take(self.name, "4s")
         breaker = self.start("break", "--yes", self.name)
         eventually(lambda: token not in self.cluster.owners(self.name), "taken over")
-        self.expect(self.redlock("acquire", "--try", self.name), 75, "held by somebody else")
+        self.expect(self.redlock(*PATIENT, "acquire", "--try", self.name), 75, "held by somebody else")
         out, err = breaker.communicate(timeout=LIMIT)
         self.assertEqual((breaker.returncode, err), (0, ""))
         self.assertIn("broken on 5 of 5 nodes; nobody had it for", out)
-        self.expect(self.redlock("acquire", "--try", self.name), 0)
+        self.expect(self.redlock(*PATIENT, "acquire", "--try", self.name), 0)
 
     def test_now_waits_for_nobody(self):
         self.take(self.name, "30s")

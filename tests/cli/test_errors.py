@@ -2,7 +2,7 @@
 
 import resource
 
-from support import PROGRAM, ProgramTest, free_port, main
+from support import PATIENT, PROGRAM, ProgramTest, free_port, main
 
 STRANGER = "0" * 31 + "1"
 
@@ -15,11 +15,11 @@ class Errors(ProgramTest):
         with open(self.path("plain"), "w", encoding="utf-8") as file:
             file.write("no program\n")
         for words, code, fault, remedy in (
-            (["acquire", "--try", self.name], 75, f"'{self.name}': held by somebody else",
+            ([*PATIENT, "acquire", "--try", self.name], 75, f"'{self.name}': held by somebody else",
              "wait for it (--wait), or see whose it is with 'redlock inspect'"),
-            (["run", "--wait", "100ms", self.name, "--", "true"], 75, "refused, held by another token", "redlock inspect"),
+            (["run", "--wait", "3s", self.name, "--", "true"], 75, "refused, held by another token", "redlock inspect"),
             (["extend", self.name, STRANGER], 76, "the lease is over", "acquire it anew"),
-            (["--deployment", "other", "acquire", "--try", "n"], 64, "since the guards differ (its guard says", "'redlock init --reconfigure'"),
+            (["--deployment", "other", *PATIENT, "acquire", "--try", "n"], 64, "since the guards differ (its guard says", "'redlock init --reconfigure'"),
             (["init", "--force"], 64, "there is no terminal", "write --yes"),
             (["release", "n", "x" * 32], 64, "TOKEN: ", "32 hexadecimal digits"),
             (["break", self.name], 64, "there is no terminal", "write --yes"),
@@ -28,7 +28,7 @@ class Errors(ProgramTest):
             (["--nodes", dead, "break", "--yes", "n"], 69, "connection refused", "check that these nodes run"),
             (["--nodes", "redis://name.invalid", "acquire", "--try", "n"], 69, "cannot look up name.invalid", "--nodes"),
             (["--nodes", "unix:///nowhere", "acquire", "--try", "n"], 69, "/nowhere: no vote", "--nodes"),
-            (["--nodes", self.cluster.nodes[0].url("u:geheim@"), "acquire", "--try", "n"], 77, "WRONGPASS",
+            (["--nodes", self.cluster.nodes[0].url("u:geheim@"), *PATIENT, "acquire", "--try", "n"], 77, "WRONGPASS",
              "check the password (--password-file, REDLOCK_PASSWORD)"),
             (["--nodes", self.cluster.nodes[0].url().replace("redis:", "rediss:"), "acquire", "--try", "n"], 69,
              "TLS handshake", "redis:// is without"),

@@ -7,7 +7,7 @@ import subprocess
 
 import jsonschema
 
-from support import LIMIT, Cluster, ProgramTest, eventually, free_port, main
+from support import LIMIT, PATIENT, Cluster, ProgramTest, eventually, free_port, main
 
 STRANGER = "0" * 31 + "1"
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
@@ -87,11 +87,11 @@ class Schema(ProgramTest):
         self.call("status", 0, "--no-guard", "status", env=env)
         self.call("status", 0, "status", env=short)
         self.assertIsNone(self.call("status", 69, "--deployment", "another", "status", env=env)["ready_in_ms"])
-        self.call("error", 64, "--deployment", "another", "acquire", "--try", "n", env=env)
+        self.call("error", 64, "--deployment", "another", *PATIENT, "acquire", "--try", "n", env=env)
         made = self.call("init", 0, "--deployment", "another", "init", "--reconfigure", env=env)
         self.assertGreater(made["nodes"][0]["settling_ms"], 0)
         self.assertGreater(self.call("status", 69, "--deployment", "another", "status", env=env)["ready_in_ms"], 0)
-        self.assertEqual(self.call("error", 69, "--deployment", "another", "acquire", "--try", "n", env=env)["error"]["code"],
+        self.assertEqual(self.call("error", 69, "--deployment", "another", *PATIENT, "acquire", "--try", "n", env=env)["error"]["code"],
                          "settling")
         for words in (["init", "--no-guard"], ["init", "--force"], ["init", "--reconfigure", "--force", "--yes"],
                       ["status", "--watch=1ms"], ["--guard-grace", "x", "status"]):
@@ -120,8 +120,8 @@ class Schema(ProgramTest):
         self.take(self.name)
         self.call("inspection", 69, "inspect", self.name, env=few)
         self.call("break", 0, "break", "--yes", "--now", self.name, env=some)
-        for words in (["acquire", "--try", "x"], ["extend", "x", STRANGER], ["release", "x", STRANGER],
-                      ["break", "--yes", "x"], ["run", "--try", "x", "--", "true"]):
+        for words in ([*PATIENT, "acquire", "--try", "x"], ["extend", "x", STRANGER], ["release", "x", STRANGER],
+                      ["break", "--yes", "x"], [*PATIENT, "run", "--try", "x", "--", "true"]):
             with self.subTest(words=words):
                 self.call("error", 69, *words, env=few)
                 secret = self.env(REDLOCK_NODES=",".join(node.url("nobody:wrong@") for node in self.cluster.nodes))
@@ -130,9 +130,9 @@ class Schema(ProgramTest):
 
     def test_errors(self):
         token = self.take(self.name)
-        self.call("error", 75, "acquire", "--try", self.name)
-        self.call("error", 75, "acquire", "--wait", "100ms", self.name)
-        self.call("error", 75, "run", "--try", self.name, "--", "true")
+        self.call("error", 75, *PATIENT, "acquire", "--try", self.name)
+        self.call("error", 75, "acquire", "--wait", "3s", self.name)
+        self.call("error", 75, *PATIENT, "run", "--try", self.name, "--", "true")
         self.call("error", 76, "extend", self.name, STRANGER)
         self.call("error", 127, "run", "x", "--", "/no/such/command")
         self.call("error", 126, "run", "x", "--", "/")

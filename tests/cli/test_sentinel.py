@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from support import LIMIT, Cluster, Node, ProgramTest, eventually, free_port, main
+from support import LIMIT, PATIENT, Cluster, Node, ProgramTest, eventually, free_port, main
 
 
 class Sentinel(Node):
@@ -75,7 +75,7 @@ class BehindSentinel(ProgramTest):
         self.expect(self.redlock("--config", path, "run", self.name, "--", "true", env=self.env(REDLOCK_NODES="")), 0)
 
     def test_its_password(self):
-        words = ["acquire", "--try", self.name]
+        words = [*PATIENT, "acquire", "--try", self.name]
         missing = self.redlock("--nodes", self.urls(self.locked), *words)
         self.expect(missing, 77, "asks for a password, to be written as ?sentinel_password=")
         wrong = self.redlock("--nodes", self.urls(self.locked, "?sentinel_password=wr0ng"), *words)
@@ -98,7 +98,7 @@ class BehindSentinel(ProgramTest):
             self.assertNotIn("s3cret", file.read())
 
     def test_errors(self):
-        words = ["acquire", "--try", self.name]
+        words = [*PATIENT, "acquire", "--try", self.name]
         unknown = f"redis+sentinel://127.0.0.1:{self.open.port}/nobody"
         self.expect(self.redlock("--nodes", unknown, *words), 69, "knows no master by the name nobody")
         dead = f"redis+sentinel://127.0.0.1:{free_port()}/m0"

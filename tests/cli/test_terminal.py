@@ -247,7 +247,7 @@ class Terminal(ProgramTest):
 
     def test_quiet_waiting_is_silent(self):
         self.take(self.name)
-        self.shell.line(f"$redlock -q run --wait 1500ms {self.name} -- echo never")
+        self.shell.line(f"$redlock -q run --wait 4s {self.name} -- echo never")
         self.assertEqual(self.shell.code(), 75)
         self.assertNotIn("waiting for", self.shell.seen)
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from support import LIMIT, Cluster, Node, ProgramTest, eventually, free_port, main
+from support import LIMIT, PATIENT, Cluster, Node, ProgramTest, eventually, free_port, main
 
 
 def openssl(*words):
@@ -67,7 +67,7 @@ class Tls(ProgramTest):
         self.expect(self.redlock("inspect", self.name, env=self.env(REDLOCK_TLS_CA="/nonexistent")), 0)
 
     def test_errors_name_the_flag_that_helps(self):
-        words = ["acquire", "--try", self.name]
+        words = [*PATIENT, "acquire", "--try", self.name]
         self.expect(self.tls("--tls-ca", self.ca, *words), 69, "set --tls-cert and --tls-key")
         self.expect(self.tls("--tls-ca", self.strangers, *words), 69, "unknown authority 'ours'")
         result = self.expect(self.tls("--tls-ca", self.ca, "--tls-server-name", "other.example", *words), 69)
@@ -96,7 +96,7 @@ class Tls(ProgramTest):
             node.command("CONFIG", "SET", "requirepass", "first")
             node.options = (*node.options, "--requirepass", "first")
         try:
-            process = self.start("--password-file", password, "run", "--ttl", "2s", self.name, "--", "cat",
+            process = self.start("--password-file", password, "run", "--ttl", "6s", self.name, "--", "cat",
                                  stdin=subprocess.PIPE)
             eventually(lambda: any(self.cluster.owners(self.name)), "the lock is held")
             with open(password, "w", encoding="utf-8") as file:

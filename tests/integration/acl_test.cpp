@@ -87,7 +87,7 @@ TEST(Acl, TheRuleOfThePageIsEnoughAndNoMoreThanThat) {
     unguarded.guard.enabled = false;
     auto plain = LockManager::create(unguarded);
     ASSERT_TRUE(plain);
-    const auto late = plain->acquire("a", {.wait = 200ms});
+    const auto late = plain->acquire("a", {.wait = 3s});
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, ErrorCode::contended) << late.error().message();
     EXPECT_EQ(lease->release(), Released::released);

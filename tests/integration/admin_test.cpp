@@ -24,8 +24,8 @@ class AdminTest : public FiveMasters {
     FiveMasters::TearDown();
   }
   static LockName name(const std::string& text) { return *LockName::make(text); }
-  static admin::Inspection inspect(const std::string& text) {
-    auto all = admin::inspect(options(), {name(text)});
+  static admin::Inspection inspect(const std::string& text, const ClientOptions& from = options()) {
+    auto all = admin::inspect(from, {name(text)});
     if (!all) throw std::runtime_error(all.error().message());
     return std::move(all->at(0));
   }
@@ -71,8 +71,10 @@ TEST_F(AdminTest, NamesWhatIsWrong) {
 TEST_F(AdminTest, SilentNodesAreShownAndMakeItUncertain) {
   for (int i = 0; i < 2; ++i) servers()[i].kill();
   servers()[2].hang();
+  auto quick = options();
+  quick.connect_timeout = 1s;
   const auto begun = Clock::now();
-  const auto found = inspect("a");
+  const auto found = inspect("a", quick);
   EXPECT_LT(Clock::now() - begun, 15s);
   EXPECT_EQ(found.verdict, Verdict::uncertain);
   for (int i = 0; i < 3; ++i)
@@ -149,6 +151,8 @@ TEST(AdminPasswords, DeniedIsSaidSo) {
   ClientOptions options;
   options.guard.enabled = false;
   options.nodes = servers.urls();
+  options.connect_timeout = 20s;
+  options.min_node_timeout = 5s;
   const auto name = *LockName::make("a");
   auto all = admin::inspect(options, {name});
   ASSERT_TRUE(all);

@@ -74,7 +74,7 @@ class AsyncClientTest : public FiveMasters {
 
 TEST_F(AsyncClientTest, AcquiresExtendsReleases) {
   Answer answer;
-  ASSERT_TRUE(ask(answer, "a", {.ttl = 3s, .watchdog = false}));
+  ASSERT_TRUE(ask(answer, "a", {.ttl = 10s, .watchdog = false}));
   EXPECT_EQ(answer.count, 0);
   ASSERT_TRUE(loop_.run_until([&] { return answer.count > 0; }));
   ASSERT_TRUE(answer.lease) << answer.error->message();
@@ -83,15 +83,15 @@ TEST_F(AsyncClientTest, AcquiresExtendsReleases) {
   EXPECT_NE(lease.token(), Token{});
   EXPECT_EQ(lease.nodes().size(), 5U);
   EXPECT_GT(lease.valid_for(), 0ms);
-  EXPECT_LE(lease.valid_for(), 3s);
+  EXPECT_LE(lease.valid_for(), 10s);
 
   std::optional<std::chrono::milliseconds> extended;
-  ASSERT_TRUE(lease.extend(20s, [&](auto left) { extended = left.value_or(0ms); }));
-  EXPECT_EQ(lease.extend(20s, [](const auto&) { FAIL(); }).error().code, ErrorCode::overloaded);
+  ASSERT_TRUE(lease.extend(30s, [&](auto left) { extended = left.value_or(0ms); }));
+  EXPECT_EQ(lease.extend(30s, [](const auto&) { FAIL(); }).error().code, ErrorCode::overloaded);
   EXPECT_FALSE(extended);
   ASSERT_TRUE(loop_.run_until([&] { return extended.has_value(); }));
-  EXPECT_GT(*extended, 3s);
-  EXPECT_GT(lease.valid_for(), 3s);
+  EXPECT_GT(*extended, 10s);
+  EXPECT_GT(lease.valid_for(), 10s);
   EXPECT_EQ(lease.extend(1ms, [](const auto&) { FAIL(); }).error().code, ErrorCode::invalid);
 
   int releases = 0;
@@ -109,11 +109,14 @@ TEST_F(AsyncClientTest, AcquiresExtendsReleases) {
 
 TEST_F(AsyncClientTest, TheWatchdogKeepsItAndDestroyingReleasesIt) {
   Answer first;
-  hold(first, "a", {.ttl = 600ms});
-  const auto begun = Clock::now();
-  loop_.run_until([&] { return Clock::now() - begun > 2s || first.lease->valid_for() == 0ms; });
-  EXPECT_GT(first.lease->valid_for(), 0ms);
-  EXPECT_FALSE(first.lease->lost().stop_requested());
+  ASSERT_TRUE(in_some_round([&] {
+    first = Answer{};
+    hold(first, "a", {.ttl = 600ms});
+    if (!first.lease) return false;
+    const auto begun = Clock::now();
+    loop_.run_until([&] { return Clock::now() - begun > 2s || first.lease->valid_for() == 0ms; });
+    return first.lease->valid_for() > 0ms && !first.lease->lost().stop_requested();
+  }));
   Answer second;
   ASSERT_TRUE(ask(second, "a"));
   first.lease.reset();
@@ -198,21 +201,24 @@ TEST_F(AsyncClientTest, ACallMadeInACallbackIsAnsweredLater) {
 // As docs/async.md carries it: waited for from outside, by the descriptor and the timeout alone.
 TEST_F(AsyncClientTest, IsCarriedByAnotherLoop) {
   Answer answer;
-  ASSERT_TRUE(ask(answer, "a", {.ttl = 600ms}));
+  ASSERT_TRUE(ask(answer, "a", {.ttl = 9s}));
   int turns = 0;
   int told = 0;
+  bool extended = false;
+  std::optional<std::chrono::milliseconds> left;
   std::optional<std::stop_callback<std::function<void()>>> on_lost;
-  std::optional<Clock::time_point> held_until;
   while (uv_run(loop_, UV_RUN_NOWAIT) != 0) {
-    if (answer.lease && !held_until) {
-      held_until = Clock::now() + 1500ms;
-      on_lost.emplace(answer.lease->lost(), [&] { ++told; });
-    }
-    if (held_until && Clock::now() > *held_until && client_) {
-      EXPECT_GT(answer.lease->valid_for(), 0ms);  // the watchdog was carried as well
-      EXPECT_EQ(told, 0);
-      client_.reset();
-      continue;
+    if (answer.lease && !on_lost) on_lost.emplace(answer.lease->lost(), [&] { ++told; });
+    if (answer.lease && client_) {
+      const auto now_left = answer.lease->valid_for();
+      extended = left && now_left > *left;
+      left = now_left;
+      if (extended || left == 0ms) {
+        EXPECT_TRUE(extended);  // the watchdog was carried as well
+        EXPECT_EQ(told, 0);
+        client_.reset();
+        continue;
+      }
     }
     ++turns;
     pollfd ready{uv_backend_fd(loop_), POLLIN, 0};

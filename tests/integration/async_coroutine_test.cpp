@@ -39,14 +39,14 @@ struct Seen {
 };
 
 Task whole_life(AsyncClient& client, Seen& seen) {
-  auto lease = co_await client.acquire("a", {.ttl = 3s});
+  auto lease = co_await client.acquire("a", {.ttl = 10s});
   if (!lease) {
     seen.error = lease.error().code;
     co_return;
   }
   seen.steps.emplace_back("acquired");
-  const auto left = co_await lease->extend(20s);
-  if (left && *left > 3s) seen.steps.emplace_back("extended");
+  const auto left = co_await lease->extend(30s);
+  if (left && *left > 10s) seen.steps.emplace_back("extended");
   const auto released = co_await lease->release();
   if (released && *released == Released::released) seen.steps.emplace_back("released");
   const auto again = co_await lease->release();

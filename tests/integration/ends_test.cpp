@@ -145,13 +145,14 @@ TEST_F(EndsTest, AForkedChildLeavesTheParentsAsyncLeasesAlone) {
 
 // ---- what was given back
 
-// The loop is kept from noticing that validity has ended until the lease is given back.
-TEST_F(EndsTest, ALeaseThatWasGivenBackOnTheLoopIsNotLostAfterwards) {
-  auto locks = manager();
-  auto blocker = locks.acquire("blocker", {.ttl = 1s, .max_hold = 50ms});
-  const AcquireOptions brief{.ttl = 300ms, .watchdog = false};
+// The loop is kept from noticing that validity has ended until the lease is given back. False: it noticed
+// before, or the callback came too late to run on it, as on a machine that stalls.
+bool given_back_on_the_loop(LockManager& locks) {
+  const AcquireOptions brief{.ttl = 600ms, .watchdog = false};
   auto one = locks.acquire("a", brief), two = locks.acquire("b", brief), three = locks.acquire("c", brief);
-  ASSERT_TRUE(blocker && one && two && three);
+  auto blocker = locks.acquire("blocker", {.ttl = 1s, .max_hold = 100ms});
+  EXPECT_TRUE(blocker && one && two && three);
+  if (!blocker || !one || !two || !three) return true;
   std::atomic<int> told = 0;
   const auto count = [&] { ++told; };
   const std::stop_callback on_one(one->lost(), count);
@@ -159,35 +160,61 @@ TEST_F(EndsTest, ALeaseThatWasGivenBackOnTheLoopIsNotLostAfterwards) {
   const std::stop_callback on_three(three->lost(), count);
   std::optional<Lease> third(std::move(*three));
   std::atomic<bool> done = false;
+  std::atomic<bool> kept = false;
+  std::optional<Released> released;
+  const auto here = std::this_thread::get_id();
   const std::stop_callback on_blocker(blocker->lost(), [&] {
+    kept = std::this_thread::get_id() != here && told == 0;
     while (third->valid_for() > 0ms || one->valid_for() > 0ms || two->valid_for() > 0ms)
       std::this_thread::sleep_for(1ms);
-    EXPECT_EQ(one->release(), Released::unknown);
+    released = one->release();
     two->detach();
     third.reset();
     done = true;
   });
-  ASSERT_TRUE(eventually([&] { return done.load(); }));
-  ASSERT_TRUE(locks.acquire("d"));  // the loop has turned
+  EXPECT_TRUE(eventually([&] { return done.load(); }));
+  if (!kept) return false;
+  EXPECT_EQ(released, Released::unknown);
+  EXPECT_TRUE(locks.acquire("d"));  // the loop has turned
   EXPECT_EQ(told.load(), 0);
+  return true;
+}
+
+TEST_F(EndsTest, ALeaseThatWasGivenBackOnTheLoopIsNotLostAfterwards) {
+  auto locks = manager();
+  EXPECT_TRUE(in_some_round([&] { return given_back_on_the_loop(locks); }));
+}
+
+bool given_back_by_a_thread(LockManager& locks) {
+  auto lease = locks.acquire("a", {.ttl = 600ms, .watchdog = false});
+  auto blocker = locks.acquire("blocker", {.ttl = 1s, .max_hold = 100ms});
+  EXPECT_TRUE(blocker && lease);
+  if (!blocker || !lease) return true;
+  const auto lost = lease->lost();
+  const auto here = std::this_thread::get_id();
+  std::atomic<bool> entered = false;
+  std::atomic<bool> kept = false;
+  std::atomic<bool> go_on = false;
+  const std::stop_callback on_blocker(blocker->lost(), [&] {
+    kept = std::this_thread::get_id() != here && !lost.stop_requested();
+    entered = true;
+    while (kept && !go_on) std::this_thread::sleep_for(1ms);
+  });
+  EXPECT_TRUE(eventually([&] { return entered.load(); }));
+  if (!kept) return false;
+  std::atomic<int> told = 0;
+  const std::stop_callback on_lost(lost, [&] { ++told; });
+  while (lease->valid_for() > 0ms) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(lease->detach().validity, 0ms);
+  go_on = true;
+  EXPECT_TRUE(locks.acquire("d"));
+  EXPECT_EQ(told.load(), 0);
+  return true;
 }
 
 TEST_F(EndsTest, ALeaseThatWasGivenBackByAThreadIsNotLostAfterwards) {
   auto locks = manager();
-  auto blocker = locks.acquire("blocker", {.ttl = 1s, .max_hold = 50ms});
-  auto lease = locks.acquire("a", {.ttl = 300ms, .watchdog = false});
-  ASSERT_TRUE(blocker && lease);
-  std::atomic<bool> go_on = false;
-  const std::stop_callback on_blocker(blocker->lost(), [&] {
-    while (!go_on) std::this_thread::sleep_for(1ms);
-  });
-  int told = 0;
-  const std::stop_callback on_lost(lease->lost(), [&] { ++told; });
-  while (lease->valid_for() > 0ms) std::this_thread::sleep_for(1ms);
-  EXPECT_EQ(lease->detach().validity, 0ms);
-  go_on = true;
-  ASSERT_TRUE(locks.acquire("d"));
-  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(in_some_round([&] { return given_back_by_a_thread(locks); }));
 }
 
 TEST_F(EndsTest, AnAsyncLeaseThatWasGivenBackIsNotLostAfterwards) {

@@ -27,15 +27,25 @@ TEST_F(GuardClockTest, AClockSteppedBackKeepsNoLockForAnHour) {
   EXPECT_FALSE(outcome.twice);
 }
 
-// Its holder died, so nobody but who waits for it can see to it.
+// Its holder died, so nobody but who waits for it can see to it. On a machine that stalls the keys may be
+// gone before the clocks are stepped: then once more.
 TEST_F(GuardClockTest, AnAbandonedLockIsCutShortToo) {
   auto locks = manager(options());
   wait_until_ready(locks);
-  auto held = locks.acquire("stock", {.ttl = kMaxTtl, .wait = 30s});
-  ASSERT_TRUE(held);
-  held->detach();
-  for (const auto& server : servers) server->step_clock(-1h);
-  EXPECT_TRUE(eventually([&] { return servers[0]->command({"PTTL", "lock:stock"}).size() > 6; }));
+  const auto endless = [&] {
+    return std::all_of(servers.begin(), servers.end(), [](const auto& server) {
+      return server->command({"PTTL", "lock:stock"}).size() > 6;
+    });
+  };
+  bool abandoned = false;
+  for (int round = 1; round <= 10 && !abandoned; ++round) {
+    auto held = held_everywhere(locks, kMaxTtl);
+    ASSERT_TRUE(held);
+    held.detach();
+    for (const auto& server : servers) server->step_clock(-1h * round);
+    abandoned = eventually([&] { return endless() || !everywhere(); }) && endless();
+  }
+  ASSERT_TRUE(abandoned);
   auto next = locks.acquire("stock", {.ttl = 1000ms, .wait = 60s});
   EXPECT_TRUE(next) << next.error().message();
 }

@@ -109,9 +109,9 @@ TEST_F(GuardTest, NoVoteWhileThePolicyEvicts) {
   ASSERT_TRUE(eventually([&] {
     auto lease = locks.try_acquire("stock", {.ttl = 1000ms});
     if (!lease) error = lease.error();
-    return error.has_value();
-  }));
-  EXPECT_NE(error->message().find("evict"), std::string::npos) << error->message();
+    // Other errors come of a machine that stalls.
+    return !lease && error->message().find("evict") != std::string::npos;
+  })) << (error ? error->message() : "it was granted");
   for (std::size_t i = 0; i < 3; ++i)
     servers[i]->command({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   wait_until_ready(locks);

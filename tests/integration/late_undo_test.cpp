@@ -34,7 +34,7 @@ class LateUndoTest : public FiveMasters {
     for (const auto& relay : relays_)
       options.nodes.push_back("redis://127.0.0.1:" + std::to_string(relay->port()));
     options.max_ttl = kTtl;
-    options.min_node_timeout = 200ms;
+    options.min_node_timeout = 1000ms;
     options.connect_timeout = 500ms;
     return options;
   }

@@ -91,12 +91,13 @@ TEST_F(LockManagerTest, WaitingEndsAtItsDeadline) {
   auto other = manager();
   auto lease = other.acquire("a");
   ASSERT_TRUE(lease) << lease.error().message();
+  ASSERT_TRUE(locks.acquire("warm"));            // connected, so that there is an answer before the deadline
   for (auto* waiting_room : {&locks, &other}) {  // on the nodes, and in the local queue
     const auto begun = Clock::now();
-    auto refused = waiting_room->acquire("a", {.wait = 150ms});
+    auto refused = waiting_room->acquire("a", {.wait = 2s});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::contended) << refused.error().message();
-    EXPECT_GE(Clock::now() - begun, 145ms);
+    EXPECT_GE(Clock::now() - begun, 1995ms);
     EXPECT_LT(Clock::now() - begun, 10s);
   }
 }
@@ -151,10 +152,11 @@ TEST_F(LockManagerTest, ALeaseWithLessValidityThanAskedForIsRefused) {
   slow.min_node_timeout = 2500ms;
   auto locks = manager(slow);
   ASSERT_TRUE(locks.try_acquire("warm"));
-  for (int i = 0; i < 3; ++i) servers()[i].command({"CLIENT", "PAUSE", "1000", "ALL"});
-  auto refused = locks.try_acquire("a", {.ttl = 10s, .min_validity = 9890ms});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, ErrorCode::too_slow) << refused.error().message();
+  EXPECT_TRUE(in_some_round([&] {
+    for (int i = 0; i < 3; ++i) servers()[i].command({"CLIENT", "PAUSE", "1000", "ALL"});
+    auto refused = locks.try_acquire("a", {.ttl = 10s, .min_validity = 9890ms});
+    return !refused && refused.error().code == ErrorCode::too_slow;
+  }));
 }
 
 TEST_F(LockManagerTest, MaxHoldEndsTheLease) {

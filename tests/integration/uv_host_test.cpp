@@ -25,6 +25,7 @@ class HostOnALoop {
     HostConfig host_config;
     host_config.nodes = std::move(nodes);
     host_config.connect_timeout = core::Millis{20000};
+    host_config.min_node_timeout = core::Millis{20000};
     host = std::make_unique<UvHost>(&loop, std::move(host_config));
     client = std::make_unique<client::Client>(*host, std::move(client_config));
     host->attach(*client);
