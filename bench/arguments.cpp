@@ -46,12 +46,14 @@ void one_of(const char* name, const std::string& value, const std::vector<std::s
 }
 
 void check(const Arguments& a) {
-  one_of("--mode", a.mode, {"batch", "times", "lat", "fault", "serve", "tput", "contend", "share", "hold"});
+  one_of("--mode", a.mode,
+         {"batch", "times", "lat", "fault", "serve", "tput", "contend", "share", "hold", "wait"});
   one_of("--peer", a.peer, {"redlock", "redlock-async", "redlock-coroutine", "redlock-blocking", "floor"});
   if (a.workers < 1) usage("--workers: at least one is needed");
   if (a.peer == "floor" && (a.guard != 0 || a.fencing != 0)) usage("--peer floor: no guard, no fencing");
   if ((a.peer == "floor" || a.peer == "redlock") && !a.tls.empty()) usage("--tls: only for the public faces");
-  if (a.mode == "hold" && a.peer != "redlock-async") usage("--mode hold: only for --peer redlock-async");
+  if ((a.mode == "hold" || a.mode == "wait") && a.peer != "redlock-async")
+    usage("--mode " + a.mode + ": only for --peer redlock-async");
 }
 
 std::string list(const std::vector<double>& values) {

@@ -11,7 +11,7 @@
 namespace redlock::bench {
 
 struct Arguments {
-  std::string mode = "lat";  // batch, times, lat, fault, serve, tput, contend, share, hold
+  std::string mode = "lat";  // batch, times, lat, fault, serve, tput, contend, share, hold, wait
   // redlock: the client under all faces; redlock-async: callbacks; redlock-coroutine; redlock-blocking: a
   // thread per worker; floor
   std::string peer = "redlock";

@@ -13,6 +13,7 @@
 #include "hold.h"
 #include "lock_worker.h"
 #include "loop.h"
+#include "waiters.h"
 
 namespace redlock::bench {
 
@@ -127,6 +128,7 @@ int run(Arguments a) {
 
 int run_loop_peer(const Arguments& a) {
   if (a.mode == "hold") return run_hold(a);
+  if (a.mode == "wait") return run_waiters(a);
   if (a.peer == "floor") return run<FloorWorker>(a);
   if (a.peer == "redlock-async") return run<AsyncWorker>(a);
   return a.peer == "redlock-coroutine" ? run<CoroutineWorker>(a) : run<LockWorker>(a);

@@ -8,7 +8,7 @@ from .nodes import Nodes
 from .peers import as_peer
 from .processes import Failed
 
-CASES = ((1, 16), (2, 1), (4, 1), (8, 1), (16, 1), (4, 4))
+CASES = ((1, 16), (1, 100), (2, 1), (4, 1), (8, 1), (16, 1), (4, 4), (10, 10))
 NAMES = ("floor", "callbacks", "trying", "guarded", "blocking")
 SPAN_MS = 1000
 MOST_OF_FLOOR = 8  # contenders: more that poll every millisecond hardly let anybody win

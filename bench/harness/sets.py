@@ -6,6 +6,7 @@ from .holding import holding
 from .latency import latency
 from .promises import promises
 from .throughput import throughput
+from .waiting import waiting
 
 # name: (what is measured, how, rounds)
 SETS = {
@@ -14,6 +15,7 @@ SETS = {
     "handover": ("from a release to the next holder, 2 to 16 processes", handover, 8),
     "contention": ("one lock, processes and workers: waits, requests, shares", contention, 12),
     "holding": ("10 000 leases under the watchdog: memory, processor time, punctuality", holding, 1),
+    "waiting": ("200 calls that wait for a lock that is held: processor time, requests", waiting, 1),
     "core": ("machines and codec without any node: ns, allocations, MB/s", core, 5),
     "promises": ("the promised ratios, with their bounds; the exit code is theirs", promises, 5),
 }

@@ -25,6 +25,7 @@ SETS = {
     "contention": ("Contention", "Processes, each with workers, take one lock again and again and give it back at once. The curves "
                    "say what share of the waits was over within a time.", tables.contention),
     "holding": ("Holding", "Many leases of one client, kept alive by its watchdog.", tables.holding),
+    "waiting": ("Waiting", "Calls of one client that wait for a lock that another process holds and keeps.", tables.waiting),
     "core": ("Machines and codec", "Without any node: processor time and allocations of single steps.", tables.core),
 }
 

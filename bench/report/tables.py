@@ -133,6 +133,13 @@ def holding(result):
                  "What they cost; an extension is due every third of the ttl").replace("<details>", "<details open>")
 
 
+def waiting(result):
+    rows = [[c["title"], count(c["waiters"]), percent(c["cpu_share"]), figure(c["requests_per_s"], 1),
+             figure(c["holder_requests_per_s"], 1)] for c in result["cases"]]
+    return table(["", "waiters", "processor", "requests/s", "of the holder alone"], rows,
+                 "What they cost while nothing happens").replace("<details>", "<details open>")
+
+
 def core(result):
     rows = [[b["name"], f"{b['ns']:.1f} ns", "–" if b["variation"] is None else f"± {100 * b['variation']:.0f} %",
              "–" if b["allocations"] is None else f"{b['allocations']:.2f}",

@@ -76,6 +76,9 @@ class Run(unittest.TestCase):
         held = sets["holding"]["cases"][0]
         self.assertEqual((held["leases"], held["lost"]), (100, 0))
         self.assertGreater(held["extensions"], 100)
+        waiting = sets["waiting"]["cases"][0]
+        self.assertEqual(waiting["waiters"], 20, waiting)  # all of them still
+        self.assertGreater(waiting["requests_per_s"], 0, waiting)
         self.assertTrue(all(one["ns"] > 0 for one in sets["core"]["benchmarks"]))
         self.assertEqual([row["name"] for row in sets["promises"]["rows"]], ["delay", "tput", "guard", "guard_delay", "fault"])
 
