@@ -15,19 +15,22 @@ namespace {
 
 constexpr std::size_t kFields = 5;
 
-// All of the message, or nothing. What follows it shows that nothing of it was cut off or left over: only
-// behind a whole value can it be one of its own.
+// All of the message, or nothing. What is fed behind it shows that nothing of it was cut off or left over:
+// only behind a whole value can it be one of its own.
 std::vector<Value> decode(std::string_view message) {
-  constexpr std::size_t kMost = 1 + kCheckReplies + 1;
+  constexpr std::size_t kMost = 1 + kCheckReplies;
   Decoder decoder;
   decoder.feed(message);
-  decoder.feed("+end\r\n");
   std::vector<Value> values;
   Value value;
-  while (values.size() <= kMost && decoder.next(value) == Decoder::Status::value)
+  auto status = decoder.next(value);
+  for (; status == Decoder::Status::value; status = decoder.next(value)) {
+    if (values.size() == kMost) return {};
     values.push_back(std::move(value));
-  if (values.empty() || values.back().type != Value::Type::status || values.back().text != "end") return {};
-  values.pop_back();
+  }
+  decoder.feed("+end\r\n");
+  if (status != Decoder::Status::need_more || decoder.next(value) != Decoder::Status::value) return {};
+  if (value.type != Value::Type::status || value.text != "end") return {};
   return values;
 }
 

@@ -75,7 +75,7 @@ TEST(Notice, NothingThatIsCutOffOrGoesOn) {
       EXPECT_EQ(heard->reading->failed, Cause::unverified);
     }
   }
-  for (const char* more : {"x", "+", "+end\r\n", "*0\r\n", "$-1\r\n"}) {
+  for (const char* more : {"x", "+", "+end\r\n", "+end\r\nx", "+end\r\n+end\r\n", "*0\r\n", "$-1\r\n"}) {
     EXPECT_FALSE(read_notice(kHead + more)) << more;
     EXPECT_FALSE(read_notice(whole + more)) << more;
   }
