@@ -34,7 +34,8 @@ def times(value):
 
 
 def percent(value):
-    return "–" if value is None else f"{100 * value:.0f}{NARROW}%"
+    """Whole ones, and two digits of less than one."""
+    return "–" if value is None else f"{100 * value:.{0 if value >= 0.01 else 2}f}{NARROW}%"
 
 
 def table(heads, rows, caption):

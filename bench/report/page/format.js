@@ -27,3 +27,7 @@ function decades([low, high]) {
   }
   return ticks;
 }
+
+function counted(n, one, many) {
+  return `${n} ${n === 1 ? one : many}`;
+}

@@ -84,7 +84,7 @@ function drawHandover(place, {points}) {
 
 function drawContention(place, {cases}) {
   for (const one of cases) {
-    distributions(place, `Waits, ${one.processes} processes × ${one.workers} workers`, "share of waits that were over", one.members);
+    distributions(place, `Waits, ${counted(one.processes, "process", "processes")} × ${counted(one.workers, "worker", "workers")}`, "share of waits that were over", one.members);
   }
 }
 
